@@ -28,6 +28,19 @@ template <class T> struct evn_cxx_plain<const T> : evn_cxx_plain<T> {};
 template <class T> struct evn_cxx_plain<volatile T> : evn_cxx_plain<T> {};
 template <class T> struct evn_cxx_plain<const volatile T> : evn_cxx_plain<T> {};
 
+template <class A, class B> struct evn_cxx_exactly {
+    enum { is = 0 };
+};
+template <class A> struct evn_cxx_exactly<A, A> {
+    enum { is = 1 };
+};
+/* The same type but for references and qualifiers. */
+template <class A, class B> struct evn_cxx_same {
+    enum {
+        is = evn_cxx_exactly<typename evn_cxx_plain<A>::type, typename evn_cxx_plain<B>::type>::is
+    };
+};
+
 template <class T> struct evn_cxx_integer {
     enum { is = __is_enum(T) };
 };

@@ -29,14 +29,14 @@ class Cxx(Case):
         return run([command or as_cxx(), *words, "a.cpp" if name == "a.cpp" else name, "-o", "a"], cwd=self.folder,
                    env={"EVENER_CXX": compiler})
 
-    def same_everywhere(self, name):
+    def same_everywhere(self, name, *words):
         source = os.path.join(HERE, "cxx", name)
         plain = os.path.join(self.folder, "plain")
-        self.fine(run([CXX[0], "-std=c++17", "-w", source, "-o", plain]))
+        self.fine(run([CXX[0], "-std=c++17", "-w", "-I", common.INCLUDE, source, "-o", plain]))
         expected = self.fine(run([plain])).stdout
         for compiler, mode, standard in WAYS:
             out = os.path.join(self.folder, "out")
-            made = self.fine(run([as_cxx(), *mode, f"-std=c++{standard}", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror",
+            made = self.fine(run([as_cxx(), *words, *mode, f"-std=c++{standard}", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror",
                                   "-Wno-sign-conversion", source, "-o", out], env={"EVENER_CXX": compiler}))
             self.assertEqual(made.stderr, "", (compiler, mode, standard))
             for units in UNITS:
@@ -84,14 +84,51 @@ class Cxx(Case):
                 self.assertIn(said, made.stderr.replace('\\"', '"'), (compiler, text))
                 self.assertRegex(made.stderr, rf"a\.cpp:{line}:", (compiler, text))
 
+    def test_kernels(self):
+        """Loops that are C in C++ clothes become kernels; an assertion that does not hold ends the program."""
+        self.same_everywhere("kernels.cpp", "--kernels")
+        text = ('#include "omp_cu.h"\n#include <cassert>\nstatic double u[9];\nint main() {\nomp_register(u, sizeof u);\n'
+                "#pragma omp teams distribute num_teams(1:CPU:1)\nfor (int z = 0; z < 1; z++) {\n"
+                "#pragma omp target teams distribute parallel for\nfor (int i = 0; i < 9; i++) {\nassert(i < 7);\nu[i] = i;\n}\n}\n}\n")
+        self.fine(self.build(text, "--kernels"))
+        for units in "1:CPU:1", "1:GPU:1":
+            done = run([os.path.join(self.folder, "a")], env={"EVENER_UNITS": units})
+            self.assertLess(done.returncode, 0)
+            self.assertIn("i < 7", done.stderr)
+
+    def test_no_kernels(self):
+        """What is more than clothes is refused, in the line of the source."""
+        head = ('#include "omp_cu.h"\n#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n#include <vector>\nstruct pair { double a, b; }; struct made { double a = 7; }; struct kept { double a; kept &operator=(const kept &); };\n'
+                "static double f(double x) { return x; }\nstatic float f(float x) { return x; }\nstatic void set(double &x) { x = 1; }\n"
+                "namespace n { static double x = 1; }\ntemplate <class T> T same(T x) { return x; }\n"
+                "void run(double *u, float *w, pair *p, std::vector<double> &v, int *k) {\n#pragma omp target teams distribute parallel for\n")
+        tail = "(void)u; (void)w; (void)p; (void)v; (void)k; (void)f(1.0F); set(*u);\n}\nint main() { return (int)same(n::x - f(1.0)); }\n"
+        line = head.count("\n") + 2
+        for body, said in (("double &x = u[i];\nx = 1;", "a kernel's own variables are"), ("set(u[i]);", "parameters of functions that kernels call"),
+                           ("u[i] = f(u[i]);", '"f" cannot be called'), ("w[i] = std::sqrt(w[i]);", "sqrt in a kernel is of double"),
+                           ("w[i] = std::abs(w[i]);", "abs in a kernel is of double or int"), ("k[i] = (int)abs(k[i] * 1L);", "abs in a kernel is of"),
+                           ("u[i] = abs(u[i]);", "abs in a kernel is of int, std::abs of double, too"),
+                           ("made m;\nu[i] = m.a;", "this is a type that kernels do not have"), ("kept m;\nu[i] = m.a;", "this is a type that kernels do not have"),
+                           ("auto b = u[i] < 1;\nk[i] = b;", "auto: a kernel reads"), ("auto &b = u[i];\nb = 1;", "auto: a kernel reads"),
+                           ("auto [x, y] = p[i];\nu[i] = x + y;", "auto: a kernel reads"), ("u[i] = v[i];", 'no declaration of "v" is found'),
+                           ("u[i] = std::pow(u[i], 2);", "of namespaces a kernel has std::min"), ("u[i] = n::x;", "of namespaces a kernel has std::min"),
+                           ("u[i] = 1'000;", "this number is of a type"), ("bool b = true;\nu[i] = b;", "this is a type that kernels do not have"),
+                           ("u[i] = same(u[i]);", "cannot be called in a kernel|functions that kernels call return"),
+                           ("u[i] = std::min(k[i]++, 2);", "std::min in a kernel is of two numbers"), ("k[i] = static_cast<short>(u[i]);", "a kernel can convert to"),
+                           ("throw 1;", "error"), ("u[i] = [](double x) { return x; }(u[i]);", "error"), ("for (double x : {1.0, 2.0}) u[i] += x;", "error"),
+                           ("u[i] = *new double(1);", "error"), ("try { u[i] = 1; } catch (...) {}", "error")):
+            made = self.build(f"{head}for (int i = 0; i < 9; i++) {{\n{body}\n}}\n{tail}", "--kernels", "-std=c++17")
+            self.assertEqual(made.returncode, 1, body)
+            self.assertRegex(made.stderr, rf"a\.cpp:{line}:|a\.cpp:{line + 1}:|a\.cpp:9:|a\.cpp:11:", (body, made.stderr))
+            self.assertRegex(made.stderr, said, body)
+        made = self.build(f"{head}for (std::size_t i = 0; i < 9; i++) {{\nu[i] = 1;\n}}\n{tail}", "--kernels", "-std=c++17")
+        self.assertIn("expected for (int i = from; i < to; i++); a kernel is made of no other loops", made.stderr)
+
     def test_refused(self):
-        """C++98, and kernels of loops in C++."""
+        """C++98."""
         text = "int main() {\n#pragma omp teams distribute num_teams(1:CPU:1)\nfor (int i = 0; i < 3; i++) {}\n}\n"
         made = self.build(text, "-std=c++98")
         self.assertEqual((made.returncode, made.stderr), (1, "a.cpp:1:1: error: compute units need C++11 or later\n"))
-        made = self.build(text.replace("teams distribute num_teams(1:CPU:1)", "target teams distribute parallel for"), "--kernels")
-        self.assertEqual(made.returncode, 1)
-        self.assertRegex(made.stderr, r"\Aa\.cpp:2:1: error: --kernels makes kernels of loops in C, and this is C\+\+; .*C file")
 
     def test_kernel_files(self):
         """A program with kernels by one command, whose standard of C++ is not C's: nothing is said, and it is right on a device."""

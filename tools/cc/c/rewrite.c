@@ -197,14 +197,7 @@ static int is_our_distribute(const struct source *s, const struct directive *d,
 
 /* A directive of OpenMP; the token behind what it takes with it. */
 static int directive(struct source *s, struct directive *d, int at, int to, struct where *w) {
-    if (s->dialect && kernels_ours(s, d)) {
-        if (!s->cxx) return kernels_loop(s, d, at + 1, to);
-        error(
-            s, d->begin,
-            "--kernels makes kernels of loops in C, and this is C++; put the loop into a function "
-            "of a C file, or write the kernel in the dialect of evener/kernel.h");
-        return at + 1;
-    }
+    if (s->dialect && kernels_ours(s, d)) return kernels_loop(s, d, at + 1, to);
     if ((d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP) && d->list)
         return our_teams(s, d, at, to, *w);
     if (is_our_distribute(s, d, w)) return a_loop(s, d, at + 1, to, *w);

@@ -409,7 +409,7 @@ static void number(struct body *b, const struct token *t) {
     }
     const int real = !hex && (memchr(c, '.', (size_t)n) || memchr(c, 'e', (size_t)n) ||
                               memchr(c, 'E', (size_t)n));
-    if ((real && longs) || (hex && memchr(c, 'p', (size_t)n)) ||
+    if (memchr(c, '\'', (size_t)n) || (real && longs) || (hex && memchr(c, 'p', (size_t)n)) ||
         !isdigit((unsigned char)(c[0] == '.' ? '0' : c[0])))
         error(b->s, t->begin, "this number is of a type that kernels do not have");
     put(&b->out, "%.*s%s%s%s ", digits, c, is_unsigned ? "U" : "", longs ? "L" : "",
@@ -488,6 +488,8 @@ void body_expression(struct body *b, int at, int end) {
         } else if (is(b, at, "sizeof")) {
             error(b->s, t->begin, "sizeof cannot be used in a kernel");
             at = end;
+        } else if (b->s->cxx && body_clothes(b, at, end) > at) {
+            at = b->behind;
         } else if (at + 1 < end && is(b, at + 1, "(")) {
             at = body_call(b, at, end);
         } else {
@@ -599,10 +601,33 @@ static int declarator(struct body *b, int at, int end, const struct shape *base,
     return comma;
 }
 
+/* auto name = value; 0: it is none. */
+static int automatic(struct body *b, int at, int end) {
+    int constant = 0;
+    for (; at < end && is_qualifier(b->s, at); at++) constant |= is(b, at, "const");
+    if (at >= end || !b->s->cxx || !is(b, at, "auto")) return 0;
+    const struct token *t = token_at(b, at + 1);
+    const enum type type =
+        t->kind == T_NAME && at + 3 < end && is(b, at + 2, "=") && body_to_comma(b, at, end) == end
+            ? body_type(b, at + 3, end)
+            : TYPE_NONE;
+    if (!type) {
+        error(b->s, token_at(b, at)->begin,
+              "auto: a kernel reads the type of one value of numbers, +, -, *, /, min, max and "
+              "conversions; name the type here");
+        return 1;
+    }
+    put(&b->out, "%s%s u_%.*s ", constant ? "const " : "", type_name(b->s, type), LETTERS(b, t));
+    initial(b, at + 3, end);
+    body_add(b, t, (struct shape){.type = type}, NAME_LOCAL);
+    return 1;
+}
+
 /* A declaration, its semicolon at `end`; 0: it is none. In the head of a loop all its variables
  * are of one kind. */
 static int declaration(struct body *b, int at, int end, int head) {
     int behind;
+    if (automatic(b, at, end)) return 1;
     const struct shape base = read_shape(b->s, at, end, &behind);
     if (behind == at) return 0;
     for (int i = at; i < behind; i++)

@@ -18,10 +18,10 @@ static const char *known_function(const struct body *b, const struct token *t) {
     return NULL;
 }
 
-/* The definition of a function in the file; 0: there is none. */
+/* The definition of a function in the file; 0: there is none, or in C++ more than one. */
 static int find_function(const struct body *b, const struct token *name, struct function *f) {
     const struct source *s = b->s;
-    int begin = 0;
+    int begin = 0, found = 0;
     for (int i = 0; i < s->tokens.count; i++) {
         const struct token *t = &s->tokens.at[i];
         if (t->kind == T_DIRECTIVE || is(b, i, ";") || is(b, i, "}")) {
@@ -39,11 +39,23 @@ static int find_function(const struct body *b, const struct token *name, struct 
             if (end > 0) {
                 *f = (struct function){
                     .name = *t, .begin = begin, .open = i + 1, .brace = behind, .end = end};
-                return 1;
+                if (!s->cxx) return 1;
+                if (found++) return 0; /* of other types */
+                i = end - 1;
+                begin = end;
             }
         }
     }
-    return 0;
+    return found == 1;
+}
+
+enum type function_type(const struct body *b, int at) {
+    struct function f;
+    int behind;
+    if (!find_function(b, &b->s->tokens.at[at], &f)) return TYPE_NONE;
+    while (f.begin < f.open && b->s->tokens.at[f.begin].kind == T_DIRECTIVE) f.begin++;
+    const enum type type = read_type(b->s, f.begin, f.open - 1, &behind);
+    return behind == f.open - 1 && type_is_number(type) ? type : TYPE_NONE;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------- */
@@ -188,10 +200,29 @@ static int refused(struct body *b, int at) {
     return at + 1;
 }
 
+/* In C++ these are of float and double, and abs is of all numbers. */
+static int overloaded(struct body *b, int at, int end, const char *known) {
+    const int behind = after_bracket(b->s, &b->s->tokens, at + 1, end),
+              is_abs = !strcmp(known, "abs");
+    const enum type type = behind < 0 ? TYPE_NONE : body_type(b, at + 2, behind - 1);
+    const int of_std = is(b, at - 1, ":") || is(b, at - 1, "::"); /* abs may be of int alone */
+    if (is_abs ? type == TYPE_INT || (type == TYPE_DOUBLE && of_std) : type == TYPE_DOUBLE) {
+        put(&b->out, "evn_k_%s ", is_abs && type == TYPE_DOUBLE ? "fabs" : known);
+        return at + 1;
+    }
+    error(b->s, b->s->tokens.at[at].begin,
+          "%s in a kernel is of %s; convert its arguments with static_cast", known,
+          !is_abs  ? "double"
+          : of_std ? "double or int"
+                   : "int, std::abs of double, too");
+    return behind < 0 ? end : behind;
+}
+
 int body_call(struct body *b, int at, int end) {
     const struct token *t = &b->s->tokens.at[at];
     const char *known = known_function(b, t);
     struct function found;
+    if (known && b->s->cxx) return overloaded(b, at, end, known);
     if (known) {
         put(&b->out, "evn_k_%s ", known);
         return at + 1;

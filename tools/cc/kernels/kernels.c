@@ -21,8 +21,8 @@ static const char quiet[] = "\n#pragma GCC diagnostic push\n"
                             "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n"
                             "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
                             "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
-                            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
+                            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
+static const char quiet_c[] = "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
 static const char loud[] = "#pragma GCC diagnostic pop\n";
 
 /* What each of the dialect's functions is to the emulated device. */
@@ -278,7 +278,7 @@ static void put_check(struct kernel *k, const struct name *n) {
     struct text one = {0};
     put_element(&one, n, element);
     put_line(k, n->token.begin);
-    put(&k->out, "__extension__ _Static_assert(");
+    put(&k->out, k->s->cxx ? "static_assert(" : "__extension__ _Static_assert(");
     if (n->shape.type >= TYPE_STRUCTURE)
         put_layout_checks(k->s, &k->out, n->shape.type, one.at);
     else
@@ -287,13 +287,15 @@ static void put_check(struct kernel *k, const struct name *n) {
         n->text);
     for (int i = 1; i < element; i++) {
         put_line(k, n->token.begin);
-        put(&k->out, "__extension__ _Static_assert(!__builtin_types_compatible_p(__typeof__(");
+        put(&k->out, k->s->cxx ? "static_assert(!evn_cxx_same<decltype("
+                               : "__extension__ _Static_assert(!__builtin_types_compatible_p("
+                                 "__typeof__(");
         put_element(&k->out, n, i);
-        put(&k->out, "), __typeof__(&");
+        put(&k->out, k->s->cxx ? "), decltype(&" : "), __typeof__(&");
         put_element(&k->out, n, i + 1);
         put(&k->out,
-            ")), \"\\\"%s\\\" is made of pointers; a kernel knows arrays in one piece\");\n",
-            n->text);
+            "%s, \"\\\"%s\\\" is made of pointers; a kernel knows arrays in one piece\");\n",
+            k->s->cxx ? ")>::is" : "))", n->text);
     }
     free(one.at);
 }
@@ -425,8 +427,7 @@ static void put_sums_behind(struct kernel *k) {
             integer ? "count" : "sum", number[integer]++);
     }
     if (!k->body.asserts) return;
-    put(&k->out, "evn_cu_kernel_asserted(evn_%d_count[%d], (const char *const[]){", k->n,
-        number[1]);
+    put(&k->out, "const char *const evn_%d_said[] = {", k->n);
     for (int i = 0; i < k->body.asserts; i++) {
         const struct token *t = &k->s->tokens.at[k->body.assertion[i]];
         struct text one = {0};
@@ -436,17 +437,18 @@ static void put_sums_behind(struct kernel *k) {
         put(&k->out, " %.*s, ", LETTERS(k, t));
         free(one.at);
     }
-    put(&k->out, "});\n");
+    put(&k->out, "};\nevn_cu_kernel_asserted(evn_%d_count[%d], evn_%d_said);\n", k->n, number[1],
+        k->n);
 }
 
 static void put_launch(struct kernel *k) {
     put_filled(k);
-    put(&k->out,
-        "const evn_cu_int evn_%d_trips = evn_cu_kernel_trips(evn_%d_kernel(), %d, (const "
-        "evn_cu_int[]){",
-        k->n, k->n, k->nest.loops);
+    put(&k->out, "const evn_cu_int evn_%d_counts[] = {", k->n);
     for (int i = 0; i < k->nest.loops; i++) put(&k->out, "%sevn_%d_n%d", i ? ", " : "", k->n, i);
-    put(&k->out, "});\nevn_%d_v.trips = (int)evn_%d_trips;\n", k->n, k->n);
+    put(&k->out,
+        "};\nconst evn_cu_int evn_%d_trips = evn_cu_kernel_trips(evn_%d_kernel(), %d, "
+        "evn_%d_counts);\nevn_%d_v.trips = (int)evn_%d_trips;\n",
+        k->n, k->n, k->nest.loops, k->n, k->n, k->n);
     put_sums_before(k);
     put(&k->out, "evn_cu_kernel_run(evn_%d_kernel(), evn_%d_trips, &evn_%d_v, sizeof evn_%d_v, ",
         k->n, k->n, k->n, k->n);
@@ -488,7 +490,7 @@ static void put_clauses(struct kernel *k) {
 }
 
 static void put_site(struct kernel *k, int first) {
-    put(&k->out, "{%s", quiet);
+    put(&k->out, "{%s%s", quiet, k->s->cxx ? "" : quiet_c);
     EACH(k, n) if (n->role != NAME_LOOP) put_check(k, n);
     put_line(k, k->d->begin);
     const int arrays = put_arrays(k);

@@ -73,6 +73,7 @@ void put_same_type(const struct source *s, struct text *out, enum type type, con
                    ...) __attribute__((format(printf, 4, 5)));
 
 int is_qualifier(const struct source *s, int at);
+int is_reference(const struct source *s, int at);
 int is_keyword(const struct source *s, int at);
 
 /* ---- declarations (names.c) ---- */
@@ -154,6 +155,7 @@ struct body {
     int asserts;
     int in_function; /* return is fine, and other names than its own are not */
     int depth, inner;
+    int behind;   /* of what body_clothes() has read */
     int pointing; /* a pointer is expected here: 1 for a variable of its own, 2 for a function
                    * that reads by it, 3 for one that writes */
     int pointer_written; /* something is written through a pointer of its own */
@@ -167,6 +169,15 @@ struct name *body_add(struct body *b, const struct token *name, struct shape sha
 void body_settle(struct body *b);
 void body_close(struct body *b);
 
+/* In C++: what `auto` is of a value that begins at `at`, by the usual conversions; TYPE_NONE: it is
+ * none whose type is plain to see. (infer.c) */
+enum type body_type(struct body *b, int at, int end);
+/* What C++ has for what C has, too: static_cast<double>(x), double(x), std::min(x, y),
+ * std::sqrt(x); the token behind what was read, or `at`. (infer.c) */
+int body_clothes(struct body *b, int at, int end);
+
+/* What a function of the file gives, whose name is token `at`; TYPE_NONE: no number, or none. */
+enum type function_type(const struct body *b, int at);
 /* A call that begins at `at`; the token behind what was read of it. (calls.c) */
 int body_call(struct body *b, int at, int end);
 void functions_close(struct functions *f);

@@ -26,9 +26,12 @@ static int declaration_begin(const struct source *s, int at, int in_list) {
         const struct token *t = &s->tokens.at[i];
         if (t->kind == T_DIRECTIVE || is(s, i, ";") || is(s, i, "{") || is(s, i, "}")) return i + 1;
         if (in_list && is(s, i, ",")) return i + 1;
+        if (s->cxx && is(s, i, ":") && i > 0 &&
+            (is(s, i - 1, "public") || is(s, i - 1, "private") || is(s, i - 1, "protected")))
+            return i + 1;
         if (is(s, i, ")") || is(s, i, "]")) {
             if ((i = opening(s, i)) < 0) return 0;
-        } else if (is(s, i, "(") && !is(s, i + 1, "*")) {
+        } else if (is(s, i, "(") && !is(s, i + 1, "*") && !is_reference(s, i + 1)) {
             return i + 1;
         }
     }
@@ -41,7 +44,9 @@ static int declares(const struct source *s, int at, int before, int in_list, str
     const int begin = declaration_begin(s, at, in_list);
     *shape = read_shape(s, begin, at, &behind);
     if (behind == begin) return 0;
-    while (i >= behind && (is(s, i, "*") || is(s, i, "(") || is_qualifier(s, i))) i--;
+    while (i >= behind &&
+           (is(s, i, "*") || is(s, i, "(") || is_reference(s, i) || is_qualifier(s, i)))
+        i--;
     if (i >= behind && !is(s, i, ",")) return 0;
     if (!read_declarator(s, at, i < behind ? behind : i + 1, before, shape))
         *shape = (struct shape){0};
@@ -71,14 +76,16 @@ struct declared find_declared(const struct source *s, int before, const struct t
         if (is(s, i, "}") || is(s, i, "]") || (is(s, i, ")") && next_of(s, i) != edge)) {
             const int open = opening(s, i);
             if (open < 0) break;
-            if (is(s, i, ")") && is(s, open + 1, "*")) continue; /* (*name)[n] */
+            if (is(s, i, ")") && (is(s, open + 1, "*") || is_reference(s, open + 1)))
+                continue; /* (*name)[n] */
             const int at = is(s, i, "}") ? enumerates(s, open, i, name) : 0;
             if (at) return (struct declared){at, {.type = TYPE_INT}, 1};
             i = open;
         } else if (is(s, i, ")")) { /* the head of a loop or function around it */
             const int open = opening(s, i);
             in_list = open > 0 && !is_keyword(s, open - 1);
-        } else if (is(s, i, "{") || (is(s, i, "(") && i && !is(s, i + 1, "*"))) {
+        } else if (is(s, i, "{") ||
+                   (is(s, i, "(") && i && !is(s, i + 1, "*") && !is_reference(s, i + 1))) {
             in_list = 0;
             edge = is(s, i, "(") ? i - 1 : i;
         } else if (t->kind == T_NAME && token_same(s, t, name) && i &&

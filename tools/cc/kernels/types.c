@@ -31,9 +31,13 @@ static int one_of(const struct source *s, int at, const char *const *words, size
 int is_qualifier(const struct source *s, int at) {
     static const char *const words[] = {"const",         "volatile",     "static",   "extern",
                                         "register",      "inline",       "restrict", "__restrict",
-                                        "__extension__", "__restrict__", "__inline", "__inline__"};
+                                        "__extension__", "__restrict__", "__inline", "__inline__",
+                                        "constexpr"};
     return one_of(s, at, words, sizeof words / sizeof *words);
 }
+
+/* double (&u)[3], const double &by: as what it refers to. */
+int is_reference(const struct source *s, int at) { return s->cxx && is(s, at, "&"); }
 
 int is_keyword(const struct source *s, int at) {
     static const char *const words[] = {"return", "goto", "else",  "case",   "sizeof", "do",
@@ -67,8 +71,10 @@ void put_same_type(const struct source *s, struct text *out, enum type type, con
                                    : type == TYPE_ULONG ? "unsigned long long"
                                                         : NULL};
     for (int i = 0; i < 2 && either[i]; i++)
-        put(out, "%s__builtin_types_compatible_p(__typeof__(%s), %s)", i ? " || " : "", of,
-            either[i]);
+        put(out,
+            s->cxx ? "%sevn_cxx_same<decltype(%s), %s>::is"
+                   : "%s__builtin_types_compatible_p(__typeof__(%s), %s)",
+            i ? " || " : "", of, either[i]);
 }
 
 static enum type structure_at(const struct source *s, int open) {
@@ -185,6 +191,8 @@ static struct shape read_base(const struct source *s, int at, int end, int *behi
             shape = structure(s, i, end, behind);
         else {
             shape = named_type(s, i, &s->tokens.at[i], depth);
+            const int open = !shape.type && s->cxx ? tagged(s, &s->tokens.at[i]) : 0;
+            if (open) shape.type = structure_at(s, open);
             if (shape.type || (i + 1 < end && s->tokens.at[i + 1].kind == T_NAME)) *behind = i + 1;
         }
         while (*behind > at && *behind < end && is_qualifier(s, *behind)) ++*behind;
@@ -221,7 +229,9 @@ int read_declarator(const struct source *s, int name, int begin, int end, struct
             if (right < 0) return 0;
         }
         if (right < end && is(s, right, "(")) return 0; /* a function */
-        for (; left >= begin && (is(s, left, "*") || is_qualifier(s, left)); left--) {
+        for (;
+             left >= begin && (is(s, left, "*") || is_reference(s, left) || is_qualifier(s, left));
+             left--) {
             if (!is(s, left, "*")) continue;
             if (out.levels == LEVELS) return 0;
             out.open[out.levels++] = 0;
@@ -328,6 +338,8 @@ static int make_layout(const struct source *s, int which, int depth) {
     struct text out = {0};
     struct member m;
     if (s->layouts->at[which].text) return 1;
+    for (int i = open + 1; s->cxx && i < close; i++) /* members that do something, and values */
+        if (is(s, i, "(") || is(s, i, "=") || is(s, i, "~") || is(s, i, "operator")) return 0;
     put_bytes(&out, "", 0);
     while (next_member(s, close, &at, &from, &to, &m)) {
         const enum type type = m.shape.type;
