@@ -44,11 +44,29 @@ enum {
 #define SEARCH_TASK 4e-6
 #define SEARCH_FREE 5e-3 /* of each */
 
+/* A cut that has grown by so much since the last plan may be worth another one. */
+#define DRIFT 1.1
+
 struct state {
     double ratio; /* makespan over its lower bound, when the assignment was chosen */
     double lost;  /* s by the imbalance since the last search, and SEARCH_FREE */
+    double cut;   /* part of the links' bytes that the last plan cut */
+    int planned;  /* instances learnt by then */
     struct learn *learn;
 };
+
+static double cut_of(const evn_problem *p, const int *owner) {
+    double all = 0;
+    for (int i = 0; i < p->links; i++) all += 2 * p->link[i].bytes;
+    return all > 0 ? evn_problem_cut(p, owner, NULL) / all : 0;
+}
+
+/* The present assignment is a plan. */
+static void note_plan(evn_schedule *s) {
+    struct state *state = s->state;
+    state->cut = cut_of(&s->problem, s->owner);
+    state->planned = learn_instances(state->learn);
+}
 
 /* Lower bound of the makespan without exchange, by the estimated costs and speeds. */
 static double known_least(const evn_schedule *s) {
@@ -80,6 +98,7 @@ static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
         return evn_fail(EVN_MEMORY, "schedule: not enough memory to map %d tasks", p->tasks);
     map_model_close(&m);
     state->ratio = known_ratio(s);
+    note_plan(s);
     snprintf(s->text, sizeof s->text, "map");
     return EVN_OK;
 }
@@ -207,6 +226,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     double then = now;
     if (search(s, &then)) {
         state->ratio = known_ratio(s);
+        note_plan(s);
         s->settled = 0;
     } else {
         learn_stays(l, now, could, then);
@@ -322,6 +342,90 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
         memcpy(s->owner, to, (size_t)p->tasks * sizeof *s->owner);
 }
 
+/* A part of a plan and the unit that would keep most of it. */
+struct kept {
+    int part, unit;
+    double weight;
+};
+
+static int by_weight(const void *a, const void *b) {
+    const struct kept *x = a, *y = b;
+    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    return x->part != y->part ? x->part - y->part : x->unit - y->unit;
+}
+
+/* Whether two units may change their tasks with each other, as far as a plan can tell. */
+static int are_alike(const evn_schedule *s, int u, int v) {
+    const evn_problem *p = &s->problem;
+    const double *speed = learn_speed(((struct state *)s->state)->learn);
+    return fabs(speed[u] - speed[v]) <= MAP_NEAR * speed[u] &&
+           (!p->kind || p->kind[u] == p->kind[v]) && (!p->node || p->node[u] == p->node[v]) &&
+           (!p->space || p->space[u] == p->space[v]) &&
+           (!p->capacity || p->capacity[u] == p->capacity[v]);
+}
+
+/* Gives the parts of a plan to units that are alike so that most weight stays: the heaviest
+ * overlaps first. 1: not enough memory. */
+static int rename_parts(const evn_schedule *s, int *to) {
+    const evn_problem *p = &s->problem;
+    const int U = p->units;
+    struct kept *list = calloc((size_t)U * (size_t)U, sizeof *list);
+    int *unit_of = malloc(2 * (size_t)U * sizeof *unit_of), *taken = unit_of + U, count = 0;
+    const int failed = !list || !unit_of;
+    for (int t = 0; !failed && t < p->tasks; t++)
+        list[to[t] * U + s->owner[t]].weight += p->weight[t];
+    for (int i = 0; !failed && i < U * U; i++)
+        if (list[i].weight > 0 && are_alike(s, i / U, i % U))
+            list[count++] = (struct kept){i / U, i % U, list[i].weight};
+    if (!failed) qsort(list, (size_t)count, sizeof *list, by_weight);
+    for (int u = 0; !failed && u < U; u++) unit_of[u] = taken[u] = -1;
+    for (int i = 0; i < count; i++)
+        if (unit_of[list[i].part] < 0 && taken[list[i].unit] < 0) {
+            unit_of[list[i].part] = list[i].unit;
+            taken[list[i].unit] = list[i].part;
+        }
+    /* a part without a unit takes the place of the one whose unit it was */
+    for (int part = 0; !failed && part < U; part++) {
+        if (unit_of[part] >= 0) continue;
+        int u = part;
+        while (taken[u] >= 0) u = taken[u];
+        unit_of[part] = u;
+        taken[u] = part;
+    }
+    for (int t = 0; !failed && t < p->tasks; t++) to[t] = unit_of[to[t]];
+    free(list);
+    free(unit_of);
+    return failed;
+}
+
+/* Repairs alone let the cut grow, change after change: where that takes more time than a plan from
+ * scratch and its moves, there is one. Its gain is taken to last as long as the last plan's has. */
+static void plan_anew(evn_schedule *s, const struct map_model *m, const evn_problem *p, int *to,
+                      double *scratch) {
+    struct state *state = s->state;
+    struct learn *l = state->learn;
+    if (!(p->bandwidth > 0 || m->routes.kinds)) return;
+    const double part = cut_of(p, s->owner), since = learn_instances(l) - state->planned,
+                 left = fmin(learn_left(l), since);
+    if (part <= DRIFT * state->cut) return;
+    const struct map_score now = map_score(m, s->owner, scratch);
+    const double price = seconds_to_search(p);
+    if ((now.makespan - m->bound) * m->time_unit * left <= price) return;
+    struct map_model fresh;
+    if (map_plan(&fresh, p, learn_cost(l), learn_speed(l), to)) return;
+    map_model_close(&fresh);
+    if (rename_parts(s, to)) return;
+    const struct map_score then = map_score(m, to, scratch);
+    const double move = seconds_to_move(s, m, p, s->owner, to);
+    state->cut = part; /* until it has grown once more */
+    if (then.over > now.over) return;
+    if (then.over == now.over &&
+        (now.makespan - then.makespan) * m->time_unit * left <= move + price)
+        return;
+    memcpy(s->owner, to, (size_t)p->tasks * sizeof *s->owner);
+    note_plan(s);
+}
+
 /* Without memory for it owners stay as inherited. */
 static void rebalance(evn_schedule *s, double most) {
     struct learn *l = ((struct state *)s->state)->learn;
@@ -333,6 +437,7 @@ static void rebalance(evn_schedule *s, double most) {
         !map_model_open(&m, &known.p, learn_cost(l), learn_speed(l))) {
         struct map_repair *r = map_repair_open(&m);
         if (r) settle(s, &m, &known.p, r, most, to, scratch);
+        if (r && !(most > 0)) plan_anew(s, &m, &known.p, to, scratch);
         map_repair_close(r);
         map_model_close(&m);
     }
@@ -361,7 +466,9 @@ struct learn *map_learnt(const evn_schedule *map) {
 }
 
 static evn_status import(evn_schedule *s) {
-    ((struct state *)s->state)->ratio = known_ratio(s); /* any assignment can be gone on from */
+    struct state *state = s->state;
+    state->ratio = known_ratio(s); /* any assignment can be gone on from */
+    note_plan(s);
     return EVN_OK;
 }
 
