@@ -5,6 +5,10 @@
     bench/kernels_counted.py run BUILD OUT.txt WORKLOAD [OPTION..]    counts a run: run build lu.txt lu-mz --class S --steps 2
     bench/kernels_counted.py table REPORT..                           microseconds a launch by resource, and the largest
     bench/kernels_counted.py compare BEFORE AFTER                     figures that differ, a launch
+    bench/kernels_counted.py step BUILD CLASS [WORKLOAD..]            milliseconds a step of bt-mz, sp-mz and lu-mz, all zones
+
+A step is the sum over its launches of each kernel's slowest resource. The class itself is executed, for costs do not grow with points: lines are cut into
+segments by their lengths. Class C takes 2 minutes a workload. Reports of the runs are left in BUILD/counted.
 
 PTX instructions stand for those of the machine, of which there are 1.1 to 1.5 times as many. Times are bounds: no latency, no launches."""
 
@@ -40,6 +44,10 @@ def bounds(k):
             "HBM": (k["read_once"] + k["written_once"]) * 32 / BANDWIDTH * 1e6 / launches}
 
 
+def slowest(b):
+    return max((x for x in b if x != "shared"), key=b.get)
+
+
 def ratio(a, b):
     return a / b if b else 0.0
 
@@ -49,7 +57,7 @@ def table(report):
           f"{'L2':>7} {'HBM':>7} | {'bound':5} | int/fp64  waves/least  sectors/needed")
     for name, k in sorted(kernels(report).items()):
         b = bounds(k)
-        largest = max((x for x in b if x != "shared"), key=b.get)
+        largest = slowest(b)
         print(f"{name:18} {k['launches']:8.0f} {k['registers']:9.0f} {k['groups_at_a_time']:6.0f} |              {b['issue']:7.2f} {b['fp64']:7.2f} "
               f"{b['LSU']:7.2f} {b['shared']:8.2f} {b['L2']:7.2f} {b['HBM']:7.2f} | {largest:5} | {ratio(k['integer'], k['fp64']):8.2f}  "
               f"{ratio(k['shared_waves'], k['shared_least']):11.2f}  {ratio(k['read_by_group'] + k['store_sectors'], k['read_once'] + k['written_once']):14.2f}")
@@ -69,6 +77,35 @@ def compare(before, after):
                 print(f"{name:18} {figure:18} {x:14.10g} -> {y:14.10g}" + (f"  ({y / x:.3f})" if x else ""))
 
 
+def step(build, size, *workloads):
+    """Milliseconds a step. A run of no steps has one step, by which NPB-MZ begins, and launches besides, of the same size; how many of a kernel's
+    launches a step has is told by two runs of class S."""
+    os.makedirs(build + "/counted", exist_ok=True)
+
+    def count(workload, size, steps):
+        report = f"{build}/counted/{workload}.{size}.{steps}.txt"
+        if run(build, report, workload, "--class", size, "--steps", str(steps)):
+            sys.exit(f"kernels_counted.py: {workload} of class {size} failed")
+        return kernels(report)
+
+    for workload in workloads or ("bt-mz", "sp-mz", "lu-mz"):
+        none, one, counted = count(workload, "S", 0), count(workload, "S", 1), count(workload, size, 0)
+        total = launches = 0
+        print(f"{workload}, class {size}\n{'kernel':18} {'a step':>6} | us a launch: {'issue':>8} {'fp64':>8} {'LSU':>8} {'(shared)':>8} {'L2':>8} {'HBM':>8} | "
+              f"{'bound':5} {'us a step':>9}")
+        for name, k in sorted(counted.items()):
+            of_step = (one[name]["launches"] / none[name]["launches"] - 1) * k["launches"]
+            if not of_step:
+                continue
+            b = bounds(k)
+            largest = slowest(b)
+            launches += of_step
+            total += of_step * b[largest]
+            print(f"{name:18} {of_step:6.4g} |              {b['issue']:8.2f} {b['fp64']:8.2f} {b['LSU']:8.2f} {b['shared']:8.2f} {b['L2']:8.2f} "
+                  f"{b['HBM']:8.2f} | {largest:5} {of_step * b[largest]:9.2f}")
+        print(f"{workload}, class {size}: {total / 1e3:.4g} ms a step at least, in {launches:.4g} launches\n", flush=True)
+
+
 def run(build, report, *what):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "ptx"))
     from found import nvrtc
@@ -86,6 +123,8 @@ if __name__ == "__main__":
     if verb == "table" and files:
         for file in files:
             table(file)
+    elif verb == "step" and len(files) >= 2:
+        step(*files)
     elif verb == "compare" and len(files) == 2:
         compare(*files)
     else:

@@ -67,6 +67,19 @@ class Quick(Kernels):
         self.run_workload("sp-mz --class S --steps 3 --units 1:GPU:1")
 
 
+    def test_step(self):
+        """A step by count: three directions, a right-hand side, an exchange; and its time is the sum of its kernels'"""
+        line = [sys.executable, HERE + "/../../bench/kernels_counted.py", "step", BUILD, "S", "sp-mz"]
+        done = subprocess.run(line, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kernels = {words[0]: (float(words[1]), float(words[-1])) for words in map(str.split, done.stdout.splitlines()) if "|" in words and words[0] != "kernel"}
+        self.assertEqual({name: launches for name, (launches, _) in kernels.items()}, {"exchange_copy8": 1, "sp_lines": 3, "sp_rhs": 1}, done.stdout)
+        milliseconds, launches = re.search(r"S: (\S+) ms a step at least, in (\d+) launches", done.stdout).groups()
+        self.assertEqual(launches, "5")
+        self.assertAlmostEqual(1e3 * float(milliseconds), sum(us for _, us in kernels.values()), delta=0.02)
+        self.assertGreater(kernels["sp_lines"][1], 0.05)
+
+
 class Full(Quick):
     """Checks take most of the time, and steps are alike: a few of them are checked, and a whole run is verified."""
 

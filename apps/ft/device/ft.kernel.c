@@ -381,7 +381,14 @@ EVN_DEVICE_FUNCTION void row_across(EVN_GLOBAL double *memory, EVN_GLOBAL const 
     store(memory + to + 7 * apart, v->sign, a[7]);
 }
 
-EVN_KERNEL(ft_rows, EVN_RESIDENT(ENGINE_ITEMS, 5),
+/* groups of ft_rows that a multiprocessor has: unfused, 48 registers are too few for five */
+#if EVN_CONTRACT
+#    define ROWS_RESIDENT 5
+#else
+#    define ROWS_RESIDENT 4
+#endif
+
+EVN_KERNEL(ft_rows, EVN_RESIDENT(ENGINE_ITEMS, ROWS_RESIDENT),
            (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(int, order),
             EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
             EVN_VALUE(struct engine_rows, v))) {

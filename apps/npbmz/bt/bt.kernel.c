@@ -87,6 +87,15 @@ EVN_KERNEL(bt_rhs, BT_POINTS,
 
 /* ---- memory of the group: value v of row s of item i at [(s*VALUES + v)*BT_STRIDE + i] ------- */
 
+/* Whether an item keeps in registers what it reads again: the gas of two rows, y and C of the last
+ * row. To the host registers are memory as well, and of AMD's targets only those with 512 vector
+ * registers have enough: gfx906 would spill 460 bytes for 376. */
+#if defined(EVN_HIP) && !defined(__gfx90a__) && !defined(__gfx942__) && !defined(__gfx950__)
+#    define BT_IN_REGISTERS 0
+#else
+#    define BT_IN_REGISTERS EVN_ON_DEVICE
+#endif
+
 enum {
     /* On a device an odd number: there items beside one another fill rows beside one another, which
      * must not lie in the same bank. */
@@ -343,7 +352,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
         }
         if (visit >= segments) { /* what stays from the last visit */
             EVN_ITEMS(i) { gas_put(gas + (BT_ROWS + 1) * GAS_ROW + i, gas_get(gas + GAS_ROW + i)); }
-        } else if (!EVN_ON_DEVICE && visit > 0) {
+        } else if (!BT_IN_REGISTERS && visit > 0) {
             EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + BT_ROWS * GAS_ROW + i)); }
         }
         EVN_BARRIER;
@@ -391,6 +400,9 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
         for (int row = 0; row <= BT_ROWS; row++) {
+            /* rows that the first segment lacks have no gas that anything reads; in registers that
+             * before its first row, which is this row's own, needs no place either */
+            if (segment == 0 && first_gas + row < none + BT_IN_REGISTERS) continue;
             EVN_ITEMS(i) {
                 struct five q;
                 GET_FIVE(q, u, row * NC, i);
@@ -398,32 +410,31 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                         gas_of(q, value.d, i < BT_LINES ? 1.0 : -1.0));
             }
         }
-        if (visit == 0) {
+        if (visit == 0 && none == 0 && !BT_IN_REGISTERS) { /* before the first row, itself */
             EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
         }
 
-        /* A device keeps the gas of two rows in registers, from row to row and from visit to visit,
-         * and C and y of the last row; to the host registers are memory as well. */
-        if (EVN_ON_DEVICE) {
+        if (BT_IN_REGISTERS) { /* from row to row, and from visit to visit */
             EVN_ITEMS(i) {
                 const struct gas here = gas_get(gas + (1 + none) * GAS_ROW + i);
                 struct gas before;
                 GET_GAS(before, behind, i);
-                if (visit == 0 || visit >= segments) before = gas_get(gas + i);
+                if (visit == 0 || visit >= segments)
+                    before = gas_get(gas + (segment == 0 ? (1 + none) * GAS_ROW : 0) + i);
                 PUT_GAS(behind, i, before);
                 PUT_GAS(ahead, i, here);
             }
         }
         for (int row = none; row < BT_ROWS; row++) {
             /* y and C are needed by a substitution that is not the next thing, and by the middle */
-            const int is_kept =
-                !EVN_ON_DEVICE || visit == segments - 1 || (visit >= segments && row < BT_ROWS - 1);
+            const int is_kept = !BT_IN_REGISTERS || visit == segments - 1 ||
+                                (visit >= segments && row < BT_ROWS - 1);
             EVN_ITEMS(i) {
                 struct state s;
                 const struct gas next = gas_get(gas + (row + 2) * GAS_ROW + i);
                 struct gas before, here;
                 GET_STATE(s, i);
-                if (EVN_ON_DEVICE) {
+                if (BT_IN_REGISTERS) {
                     GET_GAS(before, behind, i);
                     GET_GAS(here, ahead, i);
                 } else {
@@ -432,7 +443,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 }
                 s = line_row(&value.c, before, here, next, y + row * Y_ROW + i,
                              block + row * C_ROW + i, i < BT_LINES ? 1.0 : -1.0, is_kept, s);
-                if (EVN_ON_DEVICE) {
+                if (BT_IN_REGISTERS) {
                     PUT_GAS(behind, i, here);
                     PUT_GAS(ahead, i, next);
                 }
@@ -501,7 +512,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
         for (int row = BT_ROWS - 1; row >= none; row--) {
-            if (EVN_ON_DEVICE && row < BT_ROWS - 1) { /* the state is that of the last row */
+            if (BT_IN_REGISTERS && row < BT_ROWS - 1) { /* the state is that of the last row */
                 EVN_ITEMS(i) {
                     for (int v = 0; v < NC; v++)
                         EVN_OWN_AT(state, v, i) = y[row * Y_ROW + v * BT_STRIDE + i];
@@ -512,7 +523,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             EVN_ITEMS(i) {
                 struct state s;
                 struct five m;
-                if (EVN_ON_DEVICE) {
+                if (BT_IN_REGISTERS) {
                     GET_STATE(s, i);
                 } else {
                     s.C = block_get(block + row * C_ROW + i);
