@@ -29,6 +29,7 @@
  *   forbids it, and refused.
  * - A compiler that makes loops of a group's items may lose what only some of them write between
  *   two barriers (versions of PoCL do): tried before the first program, and refused.
+ * - Quotients and square roots may lack digits: tried before the first program, and refused.
  * - Double precision that is emulated in software is none: some drivers hang in it.
  * - Binaries depend on more than the device's name: the driver's version and the platform's are in
  *   their key, and one that does not load is compiled again.
@@ -43,6 +44,7 @@
 #include "device/opencl/api.h"
 #include <ctype.h>
 #include <dlfcn.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -563,6 +565,7 @@ struct opencl_device {
     cl_mem tick;               /* what takes the place of markers that have no time */
     int marker_has_time;
     int barriers; /* 0: not tried; 1: right; -1: writes are lost */
+    int division; /* 0: not tried; 1: right; -1: not rounded correctly */
     char *key[5]; /* what binaries depend on, of platform, driver and device */
     pthread_mutex_t lock;
     struct opencl_queue *queues; /* open ones */
@@ -1303,6 +1306,65 @@ static evn_status check_barriers(struct opencl_device *d) {
     return status;
 }
 
+enum { TRIAL_VALUES = 64 };
+
+/* *wrong: the quotients and square roots of the kernel below that are not the host's. */
+static evn_status run_division(struct opencl_device *d, cl_program program, int *wrong) {
+    const size_t all = TRIAL_VALUES;
+    double x[4 * TRIAL_VALUES] = {0}, *y = x + all, *quotient = y + all, *root = quotient + all;
+    cl_int code = 0;
+    cl_mem buffer = NULL;
+    for (size_t i = 0; i < all; i++) {
+        x[i] = 1 + (double)i / 7;
+        y[i] = 3 + (double)(i * i) / 11;
+    }
+    cl_kernel kernel = cl->CreateKernel(program, "trial", &code);
+    if (!code)
+        buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, sizeof x, NULL, &code);
+    if (!code) code = cl->SetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    if (!code)
+        code = cl->EnqueueWriteBuffer(d->own, buffer, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL);
+    if (!code) code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
+    if (!code) code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL);
+    if (buffer) cl->ReleaseMemObject(buffer);
+    if (kernel) cl->ReleaseKernel(kernel);
+    for (size_t i = 0; i < all; i++) *wrong += quotient[i] != x[i] / y[i] || root[i] != sqrt(x[i]);
+    return code ? refused(d, code, "a trial of divisions") : EVN_OK;
+}
+
+/* EVN_SYSTEM if quotients or square roots are not rounded correctly, as OpenCL 1.2 has them in
+ * double precision and results need them: rusticl's are said to have a float's digits. */
+static evn_status check_division(struct opencl_device *d) {
+    static const char *const text[] = {"#ifdef cl_khr_fp64\n"
+                                       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                                       "#endif\n",
+                                       "__kernel void trial(__global double *x) {\n"
+                                       "    size_t i = get_global_id(0);\n"
+                                       "    x[128 + i] = x[i] / x[64 + i];\n"
+                                       "    x[192 + i] = sqrt(x[i]);\n"
+                                       "}\n"};
+    pthread_mutex_lock(&d->lock);
+    evn_status status = EVN_OK;
+    if (!d->division) {
+        cl_program program;
+        int wrong = 0;
+        status = from_source(d, &program, OPTIONS, text);
+        if (!status) {
+            status = run_division(d, program, &wrong);
+            cl->ReleaseProgram(program);
+        }
+        if (!status) d->division = wrong ? -1 : 1;
+    }
+    if (!status && d->division < 0)
+        status = evn_fail(EVN_SYSTEM,
+                          "the compiler of \"%s\" does not round quotients and square roots of "
+                          "double precision correctly, which results depend on; use another "
+                          "platform or version",
+                          d->key[1] ? d->key[1] : d->key[0]);
+    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
 static evn_status opencl_program_open(evn_program *base) {
     struct opencl_program *p = (struct opencl_program *)base;
     struct opencl_device *d = of(base->device);
@@ -1310,6 +1372,7 @@ static evn_status opencl_program_open(evn_program *base) {
     const char *defines = base->defines ? base->defines : "";
     int contract = d->contract < 0 ? source->contract != 0 : d->contract;
     evn_status status = check_barriers(d);
+    if (!status) status = check_division(d);
     if (!status && !contract) status = check_contract(d);
     if (status) return status;
     /* each define becomes at most " -D " longer */
