@@ -81,8 +81,14 @@ int npbmz_loop(const npbmz *problem);
 
 struct gpu_solver;
 
+/* Loops over the zones in a step. PHASE is how González and Morancho's algorithm 1-a has it, for
+ * comparison: the same bits, and all units meet after each phase. Cores learn from all phases;
+ * where there are devices, the schedule learns from the first alone. */
+enum npbmz_loops { NPBMZ_LOOPS_STEP, NPBMZ_LOOPS_PHASE };
+
 typedef struct npbmz_options {
     struct run_options run;
+    enum npbmz_loops loops;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
     enum lu_sweeps sweeps;           /* LU's on devices */

@@ -28,6 +28,7 @@ struct zone {
     double *u;                    /* solution, NC components */
     double *f;                    /* forcing; 0 at boundary points */
     double *r;                    /* LU: residual carried from step to step; else NULL */
+    double *kept; /* a loop for each phase: what its phases leave to the next; else NULL */
 };
 
 static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
@@ -90,6 +91,12 @@ struct solver {
     void (*begin)(const struct problem *p, struct zone *z, struct scratch *s, const struct team *t);
     void (*finish)(const struct problem *p, struct zone *z, struct scratch *s,
                    const struct team *t);
+    /* the step's phases from 0 on, where all zones go through one before any begins the next; z has
+     * solver->kept(z) doubles, zeroed at first, in z->kept, if it is not 0 */
+    int phases;
+    void (*phase)(const struct problem *p, struct zone *z, struct scratch *s, const struct team *t,
+                  int phase);
+    size_t (*kept)(const struct zone *z);
 };
 
 extern const struct solver solver_bt, solver_sp, solver_lu;

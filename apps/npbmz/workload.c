@@ -11,11 +11,12 @@
 
 struct state {
     const char *class_;
-    const char *sweeps;
+    const char *sweeps, *loops;
     int perturb;
     struct state_files files;
     npbmz *problem;
     enum lu_sweeps how;
+    enum npbmz_loops by;
     npbmz_shape shape;
     char key[2];
     npbmz_result result;
@@ -26,6 +27,8 @@ static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
     {"sweeps", "HOW", "LU on devices: auto (default), launches, or one a sweep", OPTION_TEXT,
      AT(sweeps), 0, 0},
+    {"loop", "HOW", "over zones: step (default), one a step; phase, one for each of its phases",
+     OPTION_TEXT, AT(loops), 0, 0},
     {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG, AT(perturb), 0,
      0},
     STATE_OPTIONS(AT(files)),
@@ -35,8 +38,8 @@ static const struct option options[] = {
 
 static const struct option_rule rules[] = {
     STATE_RULES,
-    {"evener plan", OPTION_IGNORES, "perturb sweeps", "a plan computes nothing"},
-    {"evener model", OPTION_IGNORES, "perturb sweeps", "its runs are official ones, on cores"},
+    {"evener plan", OPTION_IGNORES, "perturb sweeps loop", "a plan computes nothing"},
+    {"evener model", OPTION_IGNORES, "perturb sweeps loop", "its runs are official ones, on cores"},
     {0},
 };
 
@@ -51,6 +54,9 @@ static int check(void *p, const struct workload *is) {
             evn_fail(EVN_USAGE, "--sweeps: %s has no sweeps; it is an option of lu-mz", is->name);
     else if (s->sweeps)
         status = lu_sweeps_find(&s->how, s->sweeps);
+    s->by = s->loops && !strcmp(s->loops, "phase") ? NPBMZ_LOOPS_PHASE : NPBMZ_LOOPS_STEP;
+    if (!status && s->loops && !s->by && strcmp(s->loops, "step") != 0)
+        status = evn_fail(EVN_USAGE, "--loop: \"%.40s\" is none, expected step or phase", s->loops);
     if (!status) status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
     if (status) return give_up(status);
     s->shape = npbmz_describe(s->problem);
@@ -88,7 +94,7 @@ static const struct workload_teams teams = {length, phases};
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    npbmz_options options = {.run = *o, .perturb = s->perturb, .sweeps = s->how};
+    npbmz_options options = {.run = *o, .perturb = s->perturb, .sweeps = s->how, .loops = s->by};
     options.run.files = &s->files;
     npbmz_result_free(&s->result);
     evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
@@ -206,6 +212,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "residual", record_numbers(r->residual, 5));
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
+    cJSON_AddStringToObject(root, "loop", s->by ? "phase" : "step");
     if (*r->sweeps) cJSON_AddStringToObject(root, "sweeps", r->sweeps);
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
     if (r->run.ranks > 1) cJSON_AddItemToObject(root, "rank_times", record_ranks(r));

@@ -178,13 +178,8 @@ static void same_as_the_host(void **state) {
 
 /* ---- norms ----------------------------------------------------------------------------------- */
 
-static evn_status no_step(struct gpu *g, const struct problem *p) {
-    (void)g;
-    (void)p;
-    return EVN_OK;
-}
 static const evn_kernel_source *const probes[] = {&residual_probe_kernels, NULL};
-static const struct gpu_solver no_solver = {.sources = probes, .work = norms_work, .step = no_step};
+static const struct gpu_solver no_solver = {.sources = probes, .work = norms_work};
 
 static void norms_of_host(const struct both *b, int n, struct norms *want) {
     const struct problem *p = &b->p;

@@ -36,6 +36,7 @@ static struct {
     const char *const *list;
     const char *devices;
     int at_random;             /* owners, others after each step */
+    enum npbmz_loops loops;    /* of a step */
     const evn_wire_kind *kind; /* NULL: threads */
     int refused;               /* it is to fail, since a message is refused */
 } job;
@@ -136,6 +137,7 @@ static void compute(evn_cluster *c, npbmz *problem, evn_units *units, evn_schedu
                                            .progress = after_step,
                                            .inspect = add_totals,
                                            .arg = c},
+                                   .loops = job.loops,
                                    .perturb = 1};
     const evn_status status = npbmz_run(problem, units, schedule, &options, &r);
     if (job.refused) {
@@ -197,6 +199,7 @@ static uint64_t alone(int app, const char *unit) {
     job.schedule = "static";
     job.devices = "emulated";
     job.at_random = job.refused = 0;
+    job.loops = NPBMZ_LOOPS_STEP;
     job.kind = NULL;
     run(1);
     return found.hash;
@@ -247,6 +250,19 @@ static void test_moving(void **state) {
 }
 
 /* ---- broken on purpose --------------------------------------------------------------------- */
+
+/* Zones go to other ranks between two phases, with what the first has left. */
+static void test_phases(void **state) {
+    (void)state;
+    for (int app = 0; app < APPS; app++) {
+        const uint64_t hash = alone(app, "1:CPU:1");
+        job.list = CPUS;
+        job.at_random = 1;
+        job.loops = NPBMZ_LOOPS_PHASE;
+        for (int ranks = 2; ranks <= 4; ranks++) same(ranks, hash);
+        assert_true(found.moved > 0);
+    }
+}
 
 static void test_altered(void **state) {
     (void)state;
@@ -311,9 +327,8 @@ static void test_counts(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_schedules), cmocka_unit_test(test_moving),
+        cmocka_unit_test(test_phases),    cmocka_unit_test(test_altered),
         cmocka_unit_test(test_counts),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -252,6 +252,8 @@ static evn_status describe_units(const struct timed *t, struct run_unit **unit, 
         r->gpu = evn_unit_is_gpu(is);
         r->cores = evn_unit_cores(is);
         r->stats = evn_loop_stats(t->loop, u);
+        r->stats.compute_s += t->visited ? t->visited[u] : 0;
+        r->stats.exchange_s -= t->visited ? t->visited[u] : 0;
         if (r->gpu)
             snprintf(r->device, sizeof r->device, "%.95s",
                      evn_device_traits(evn_unit_device(is, 0))->name);
@@ -262,7 +264,10 @@ static evn_status describe_units(const struct timed *t, struct run_unit **unit, 
 }
 
 static evn_status share_totals(struct timed *t) {
-    const evn_loop_totals mine = evn_loop_sum(t->loop);
+    evn_loop_totals mine = evn_loop_sum(t->loop);
+    const double visited = t->visited ? t->visited[evn_units_count(evn_loop_units(t->loop))] : 0;
+    mine.compute_s += visited;
+    mine.exchange_s -= visited;
     evn_loop_totals *total = &t->result->totals, *all = NULL;
     *total = mine;
     if (!t->options->cluster) return EVN_OK;

@@ -123,6 +123,9 @@ struct timed {
     struct run_result *result;
     evn_loop *loop;
     evn_place *place; /* of the tasks' regions; NULL: there are none */
+    /* s of each unit in visits that are a part of its computation, and behind them the wall's: they
+     * count there, and not as an exchange; NULL: there are none */
+    const double *visited;
     /* Computes the next step, or several with one instance of the loop; *done counts them.
      * EVN_STOPPED: it has seen `stop`, and all is again as before it was called. */
     evn_status (*advance)(int *done, void *arg);

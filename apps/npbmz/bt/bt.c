@@ -260,12 +260,26 @@ void bt_z(const struct problem *p, struct zone *z, const struct workspace *w,
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
+/* half of a second-level cache of 1 MB: C and the lines of a group are there, too */
+static const struct passes passes = {1 << 19, bt_rhs, bt_x, bt_y, bt_z};
+
 static void bt_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
-    /* half of a second-level cache of 1 MB: C and the lines of a group are there, too */
-    static const struct passes passes = {1 << 19, bt_rhs, bt_x, bt_y, bt_z};
     const struct workspace w = bt_work(p, z, s, t);
     passes_step(&passes, p, z, s, &w, t);
 }
 
-const struct solver solver_bt = {.name = "bt-mz", .scratch = bt_scratch, .step = bt_step};
+static void bt_phase(const struct problem *p, struct zone *z, struct scratch *s,
+                     const struct team *t, int phase) {
+    const struct workspace w = bt_work(p, z, s, t);
+    passes_phase(&passes, p, z, s, &w, t, phase);
+}
+
+static size_t bt_kept(const struct zone *z) { return workspace_kept(z, BT_BLOCK); }
+
+const struct solver solver_bt = {.name = "bt-mz",
+                                 .scratch = bt_scratch,
+                                 .step = bt_step,
+                                 .phases = 4,
+                                 .phase = bt_phase,
+                                 .kept = bt_kept};

@@ -46,16 +46,18 @@ static size_t bt_work_doubles(const struct problem *p, const struct zone *z) {
     return (size_t)(NC * z->sc) + max * BT_SAVED;
 }
 
-static evn_status bt_step(struct gpu *g, const struct problem *p) {
+static evn_status bt_rhs(struct gpu *g, const struct problem *p) {
     struct bt_rhs_value rhs;
     residual_constants(&rhs.c, p);
     rhs.scale = 8 * p->h[0] * p->h[1] * p->h[2] / (p->dt * p->dt);
-    evn_status status = gpu_launch(g, "bt_rhs", NPBMZ_RHS, POINTS, &rhs, sizeof rhs);
-    for (int d = 0; !status && d < 3; d++) {
-        const struct bt_lines_value lines = {scheme(p->h[d], DELTA(d), p->dt), d, d == 2};
-        status = gpu_launch(g, "bt_lines", NPBMZ_X + d, LINES_X + d, &lines, sizeof lines);
-    }
-    return status;
+    return gpu_launch(g, "bt_rhs", NPBMZ_RHS, POINTS, &rhs, sizeof rhs);
+}
+
+static evn_status bt_phase(struct gpu *g, const struct problem *p, int phase) {
+    if (!phase) return bt_rhs(g, p);
+    const int d = phase - 1;
+    const struct bt_lines_value lines = {scheme(p->h[d], DELTA(d), p->dt), d, d == 2};
+    return gpu_launch(g, "bt_lines", NPBMZ_X + d, LINES_X + d, &lines, sizeof lines);
 }
 
 const struct gpu_solver BT_SOLVER = {.sources = sources,
@@ -63,4 +65,5 @@ const struct gpu_solver BT_SOLVER = {.sources = sources,
                                      .cuts = CUTS,
                                      .pieces = bt_pieces,
                                      .length = bt_length,
-                                     .step = bt_step};
+                                     .phases = 4,
+                                     .phase = bt_phase};

@@ -49,6 +49,8 @@ struct gpu {
     evn_buffer *field;        /* of the batch; not ours */
     evn_buffer *work, *flags; /* NULL: the solver has none */
     evn_long number;          /* what gpu_number() was last */
+    size_t *kept;             /* where each zone's work space is; NULL: as the batch has it */
+    size_t kept_doubles;
     int count;
     int *zone;
     size_t *at;
@@ -108,6 +110,7 @@ void gpu_close(struct gpu *g) {
     for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
     for (int i = 0; i < g->programs; i++) evn_program_close(g->program[i]);
     free(g->part);
+    free(g->kept);
     free(g->zone);
     free(g->at);
     free(g);
@@ -147,7 +150,7 @@ static size_t zone_work(const struct gpu *g, int zone) {
 
 /* Cuts the batch into parts whose work space fits; the largest one's doubles in *max. */
 static evn_status cut_batch(struct gpu *g, size_t *max) {
-    const size_t limit = g->max_work ? g->max_work / sizeof(double) : SIZE_MAX;
+    const size_t limit = g->kept || !g->max_work ? SIZE_MAX : g->max_work / sizeof(double);
     *max = 0;
     g->parts = 0;
     for (int i = 0; i < g->count;) {
@@ -178,6 +181,7 @@ static evn_status cut_batch(struct gpu *g, size_t *max) {
         part->count = i - part->first;
         if (sum > *max) *max = sum;
     }
+    if (g->kept) *max = g->kept_doubles;
     return EVN_OK;
 }
 
@@ -246,7 +250,7 @@ static evn_status fill_part(struct gpu *g, struct part *part) {
         e->u = block + ZONE_SLACK;
         e->f = e->u + (z->f - z->u);
         if (z->r) e->r = e->u + (z->r - z->u);
-        e->work = (evn_long)work;
+        e->work = (evn_long)(g->kept ? g->kept[number] : work);
         e->sj = z->sj, e->sk = z->sk, e->sc = z->sc;
         e->nx = z->nx, e->ny = z->ny, e->nz = z->nz;
         e->number = number;
@@ -403,8 +407,48 @@ static evn_status each_part(struct gpu *g, of_solver *what) {
     return status;
 }
 
-evn_status gpu_step(struct gpu *g) { return each_part(g, g->solver->step); }
-evn_status gpu_finish(struct gpu *g) { return each_part(g, g->solver->finish); }
+/* Parts share work space: all phases of one before the next. */
+static evn_status phases(struct gpu *g, int from, int to) {
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < g->parts; i++) {
+        g->now = &g->part[i];
+        for (int n = from; !status && n < to; n++) status = g->solver->phase(g, g->p, n);
+        status = name_zones(g, status);
+    }
+    return status;
+}
+
+evn_status gpu_step(struct gpu *g) { return phases(g, 0, g->solver->phases - g->solver->late); }
+evn_status gpu_finish(struct gpu *g) {
+    return phases(g, g->solver->phases - g->solver->late, g->solver->phases);
+}
+
+evn_status gpu_phase(struct gpu *g, int phase) { return phases(g, phase, phase + 1); }
+
+evn_status gpu_keep(struct gpu *g) {
+    const struct problem *p = g->p;
+    size_t doubles = 0;
+    if (g->kept) return EVN_OK;
+    size_t *kept = malloc((size_t)p->zones * sizeof *kept);
+    for (int z = 0; kept && z < p->zones; z++) {
+        kept[z] = doubles;
+        doubles += zone_work(g, z);
+    }
+    if (!kept || (g->max_work && doubles > g->max_work / sizeof(double))) {
+        free(kept);
+        return evn_fail(
+            EVN_MEMORY,
+            "%s: a loop for each phase needs %.1f MB of work space for all zones on %s, "
+            "and there are %.1f MB; expected a smaller class, or --loop step",
+            p->solver->name, (double)doubles * sizeof(double) * 1e-6,
+            evn_device_traits(g->device)->name, (double)g->max_work * 1e-6);
+    }
+    g->kept = kept;
+    g->kept_doubles = doubles;
+    g->count = -1; /* tables are made anew */
+    return EVN_OK;
+}
+
 evn_status gpu_prepare(struct gpu *g) { return each_part(g, g->solver->prepare); }
 
 static evn_status forcing(struct gpu *g, const struct problem *p) {

@@ -36,11 +36,11 @@ struct gpu_solver {
      * and the solver to be used on devices that have no such launches */
     int doubles_of_flag;
     const struct gpu_solver *otherwise;
-    /* puts one time step of the batch into the queue, by gpu_launch(); ghosts are filled already */
-    evn_status (*step)(struct gpu *g, const struct problem *p);
-    /* the rest of the step, which is the first to read the ghosts, so that an exchange may go on
-     * meanwhile; NULL: `step` is the whole */
-    evn_status (*finish)(struct gpu *g, const struct problem *p);
+    /* puts one phase of a time step of the batch, from 0 on, into the queue, by gpu_launch(). The
+     * last `late` of them are the first to read the ghosts, so that an exchange may go on before;
+     * 0: ghosts are filled already. */
+    int phases, late;
+    evn_status (*phase)(struct gpu *g, const struct problem *p, int phase);
     /* the same for what follows the initial state (LU's first residual); may be NULL */
     evn_status (*prepare)(struct gpu *g, const struct problem *p);
 };
@@ -77,8 +77,15 @@ void gpu_close(struct gpu *g);
 evn_status gpu_batch(struct gpu *g, evn_buffer *field, int count, const int *zone,
                      const size_t *at);
 
+/* A time step up to the phases that read ghosts late, and these. */
 evn_status gpu_step(struct gpu *g);
 evn_status gpu_finish(struct gpu *g);
+
+/* For steps of a loop for each phase: a zone's work space is where it is for any batch, from the
+ * next one on. EVN_MEMORY: that of all zones is more than there may be. Then one phase of the
+ * batch, from 0 on. */
+evn_status gpu_keep(struct gpu *g);
+evn_status gpu_phase(struct gpu *g, int phase);
 evn_status gpu_prepare(struct gpu *g);
 
 /* Enqueues the set-up of zones (start_gpu.h): their blocks, whatever they held, with the forcing;

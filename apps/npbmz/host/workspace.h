@@ -4,7 +4,8 @@
  * is in successive cache lines: the block of point (i,j,k) begins at b[k*bk + j*bj +
  * (i/LANES)*block]. bj and bk are odd numbers of cache lines, so that lines along y and z do not
  * fall into few cache sets. A unit's scratch holds the blocks, then the residual's own memory, then
- * a buffer a core.
+ * a buffer a core. Where each phase is a loop of its own over all zones, each zone keeps its
+ * blocks.
  */
 #ifndef NPBMZ_WORKSPACE_H
 #define NPBMZ_WORKSPACE_H
@@ -41,8 +42,8 @@ static inline struct workspace workspace(const struct problem *p, const struct z
                                          size_t own) {
     struct workspace w;
     const size_t blocks = workspace_shape(&w, block, z->nx, z->ny, z->nz);
-    w.b = s->memory;
-    w.residual = w.b + blocks;
+    w.b = z->kept ? z->kept : s->memory;
+    w.residual = s->memory + blocks;
     w.own = w.residual + residual_scratch(p, t->cores) + (size_t)t->core * own;
     return w;
 }
@@ -52,6 +53,12 @@ static inline size_t workspace_scratch(const struct problem *p, int cores, int b
     struct workspace w;
     return workspace_shape(&w, block, p->max_nx, p->max_ny, p->max_nz) +
            residual_scratch(p, cores) + (size_t)cores * own;
+}
+
+/* Doubles of a zone's blocks, and a vector beyond that may be read. */
+static inline size_t workspace_kept(const struct zone *z, int block) {
+    struct workspace w;
+    return workspace_shape(&w, block, z->nx, z->ny, z->nz) + LANES;
 }
 
 /* ---- a step -------------------------------------------------------------------------------- */
@@ -99,6 +106,21 @@ INLINE void passes_step(const struct passes *pass, const struct problem *p, stru
     pass->z(p, z, w, t);
     team_barrier(t);
     phase_mark(s, t, NPBMZ_Z);
+}
+
+/* One of the four alone, over the whole zone. */
+INLINE void passes_phase(const struct passes *pass, const struct problem *p, struct zone *z,
+                         struct scratch *s, const struct workspace *w, const struct team *t,
+                         int phase) {
+    phase_start(s, t);
+    switch (phase) {
+    case 0: pass->rhs(p, z, w, t); break;
+    case 1: pass->x(p, z, w, t, 1, z->nz - 1); break;
+    case 2: pass->y(p, z, w, t, 1, z->nz - 1); break;
+    default: pass->z(p, z, w, t); break;
+    }
+    team_barrier(t);
+    phase_mark(s, t, (enum npbmz_phase)(NPBMZ_RHS + phase));
 }
 
 #endif

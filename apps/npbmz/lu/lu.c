@@ -484,9 +484,24 @@ static void lu_step(const struct problem *p, struct zone *z, struct scratch *s,
     lu_finish(p, z, s, t);
 }
 
+/* The sweeps are one phase: the lower one leaves v in the order of its team's cores, some of it in
+ * their scratch. The two phases leave each other nothing but u. */
+static void lu_phase(const struct problem *p, struct zone *z, struct scratch *s,
+                     const struct team *t, int phase) {
+    (phase ? lu_finish : lu_sweeps)(p, z, s, t);
+}
+
+static size_t lu_kept(const struct zone *z) {
+    (void)z;
+    return 0;
+}
+
 const struct solver solver_lu = {.name = "lu-mz",
                                  .scratch = lu_scratch,
                                  .prepare = lu_residual,
                                  .step = lu_step,
                                  .begin = lu_sweeps,
-                                 .finish = lu_finish};
+                                 .finish = lu_finish,
+                                 .phases = 2,
+                                 .phase = lu_phase,
+                                 .kept = lu_kept};

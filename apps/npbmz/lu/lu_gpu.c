@@ -2,8 +2,8 @@
  *
  * The sweeps are waves of launches (wave.h), as many as the extents of the largest zone ask for,
  * whatever the number of zones; or a launch each, where groups may wait for each other and
- * LU_RESIDENT says so. sweeps.h chooses. They read no ghosts; the residual, which does, is
- * `finish`.
+ * LU_RESIDENT says so. sweeps.h chooses. They read no ghosts; the residual, which does, is the
+ * last phase.
  */
 #define NPBMZ_ITEM
 #include "npbmz/lu/coefficients.h"
@@ -84,6 +84,10 @@ static evn_status lu_residual(struct gpu *g, const struct problem *p) {
     return gpu_launch(g, "lu_residual", NPBMZ_RHS, PLANES, &a, sizeof a);
 }
 
+static evn_status lu_phase(struct gpu *g, const struct problem *p, int phase) {
+    return phase ? lu_residual(g, p) : lu_sweeps(g, p);
+}
+
 const struct gpu_solver LU_SOLVER = {.sources = sources,
                                      .work = lu_work,
                                      .cuts = CUTS,
@@ -93,6 +97,7 @@ const struct gpu_solver LU_SOLVER = {.sources = sources,
                                      .doubles_of_flag = LU_FLAG,
                                      .otherwise = &gpu_lu,
 #endif
-                                     .step = lu_sweeps,
-                                     .finish = lu_residual,
+                                     .phases = 2,
+                                     .late = 1,
+                                     .phase = lu_phase,
                                      .prepare = lu_residual};

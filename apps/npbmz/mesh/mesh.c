@@ -254,7 +254,8 @@ void zone_clear(const struct problem *p, struct zone *z) {
 
 void zone_free(struct zone *z) {
     if (z->u) free(z->u - ZONE_SLACK);
-    z->u = z->f = z->r = NULL;
+    free(z->kept);
+    z->u = z->f = z->r = z->kept = NULL;
 }
 
 int problem_links(const struct problem *p, struct zone_link *links) {

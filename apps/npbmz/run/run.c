@@ -64,8 +64,33 @@ static int is_followed(const struct run *run, int done) {
     return done + 1 < run->steps && !(files && files->checkpoint) && !run->recovery;
 }
 
+/* A loop for each phase, all units meeting behind it ("Multi-GPU Parallelization of the NAS
+ * Multi-Zone Parallel Benchmarks", algorithm 1-a). The first is an instance, by which the schedule
+ * places zones; the others visit them there, where the first has left what they need. A visit
+ * counts as communication, so its time is kept to be taken from that. */
+static evn_status advance_by_phases(struct run *run) {
+    const int units = evn_units_count(run->units);
+    evn_status status = evn_exchange_run(run->exchange);
+    run->phase = 0;
+    if (!status) status = evn_loop_run(run->loop, zones_phase, run);
+    for (int u = 0; u < units; u++) run->visited[u] -= evn_loop_stats(run->loop, u).exchange_s;
+    run->visited[units] -= evn_loop_sum(run->loop).exchange_s;
+    for (int n = 1; !status && n < run->p->solver->phases; n++) {
+        run->phase = n;
+        status = evn_loop_visit(run->loop, zones_phase, run);
+    }
+    for (int u = 0; u < units; u++) run->visited[u] += evn_loop_stats(run->loop, u).exchange_s;
+    run->visited[units] += evn_loop_sum(run->loop).exchange_s;
+    return status;
+}
+
 static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
+    if (run->options->loops == NPBMZ_LOOPS_PHASE) {
+        const evn_status status = advance_by_phases(run);
+        *done += !status;
+        return status;
+    }
     struct order order = {run, is_followed(run, *done) ? zone_step_ahead : zone_step};
     int open = 0;
     const int halves = run->p->solver->finish != NULL;
@@ -208,7 +233,10 @@ static evn_status make_room(struct run *run) {
     run->norms = calloc(zones, sizeof *run->norms);
     run->hash = calloc(zones, sizeof *run->hash);
     if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
-    if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
+    run->visited = calloc(units + 1, sizeof *run->visited);
+    run->late = calloc(zones, sizeof *run->late);
+    if (!run->scratch || !run->visited || !run->late || !run->norms || !run->hash ||
+        (run->options->perturb && !run->sums))
         return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", run->name, zones);
     return EVN_OK;
 }
@@ -248,6 +276,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .result = &r->run,
                                 .loop = run->loop,
                                 .place = run->place,
+                                .visited = run->visited,
                                 .advance = advance,
                                 .after = keep,
                                 .finish = finish,
@@ -305,6 +334,8 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     states_close(&run.states);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);
+    free(run.visited);
+    free(run.late);
     free(run.norms);
     free(run.hash);
     timed_close(&run.timed);

@@ -41,6 +41,10 @@ struct run {
     char sweeps[200]; /* LU's on the last device, in words */
     struct timed timed;
     int steps; /* of the timed part */
+    /* of steps of a loop for each phase: the phase at hand; s of each zone in all phases but the
+     * first, in the step before; s of each unit in visits, and behind them the wall's */
+    int phase;
+    double *late, *visited;
     struct states states;
     atomic_int out_of_memory;
 };
@@ -81,6 +85,9 @@ evn_status zones_step(evn_unit *unit, evn_batch *batch, void *order);
 evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *order);
 evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
 
+/* A body for a loop for each phase: run->phase of the step. */
+evn_status zones_phase(evn_unit *unit, evn_batch *batch, void *run);
+
 /* ---- state.c: its arg is the run ---- */
 
 extern const struct state_kind run_state;
@@ -93,6 +100,11 @@ evn_status setup_check(struct run *run);
 
 /* Migration of zones to another rank. */
 evn_status setup_homes(struct run *run);
+
+/* Doubles that a zone keeps from phase to phase of a step; 0 where a step is one loop. Makes them,
+ * zeros at first, if they are not there; 0, or -1: no memory. */
+size_t setup_kept(const struct run *run, const struct zone *z);
+int setup_keep(const struct run *run, struct zone *z);
 
 /* Memory of a device that all zones take with the work space of the benchmark's own solver, bytes.
  */

@@ -11,6 +11,10 @@
 
 size_t setup_field(const struct problem *p) { return NC * (size_t)p->max_sc + 2 * ZONE_SLACK; }
 
+size_t setup_kept(const struct run *run, const struct zone *z) {
+    return run->options->loops == NPBMZ_LOOPS_PHASE ? run->p->solver->kept(z) : 0;
+}
+
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* What a team needs at most, over all that its scratch is used for. */
@@ -34,6 +38,7 @@ evn_status setup_check(struct run *run) {
     for (int z = 0; z < run->p->zones; z++) {
         size_t bytes;
         zone_block(run->p, &run->p->zone[z], &bytes);
+        bytes += setup_kept(run, &run->p->zone[z]) * sizeof(double);
         if (evn_loop_has(run->loop, z)) needed += (double)bytes;
     }
     char who[32];
@@ -43,24 +48,43 @@ evn_status setup_check(struct run *run) {
 
 /* ---- zones that go to another rank --------------------------------------------------------- */
 
+int setup_keep(const struct run *run, struct zone *z) {
+    const size_t doubles = setup_kept(run, z), bytes = (doubles * sizeof(double) + 63) / 64 * 64;
+    if (!bytes || z->kept) return 0;
+    z->kept = aligned_alloc(64, bytes);
+    if (z->kept) memset(z->kept, 0, bytes);
+    return z->kept ? 0 : -1;
+}
+
 static evn_status make_home(void *arg, int z) {
     struct run *run = arg;
-    if (!zone_alloc(run->p, &run->p->zone[z])) return EVN_OK;
+    struct zone *zone = &run->p->zone[z];
+    if (!zone_alloc(run->p, zone) && !setup_keep(run, zone)) return EVN_OK;
     return evn_fail(EVN_MEMORY, "%s: no memory for zone %d, which comes from another rank",
                     run->name, z);
 }
 
 static void *home_memory(void *arg, int z, int block, size_t *bytes) {
     const struct run *run = arg;
-    (void)block;
-    return zone_block(run->p, &run->p->zone[z], bytes);
+    const struct zone *zone = &run->p->zone[z];
+    if (!block) return zone_block(run->p, zone, bytes);
+    *bytes = setup_kept(run, zone) * sizeof(double);
+    return zone->kept;
 }
 
 static void drop_home(void *arg, int z) { zone_free(&((struct run *)arg)->p->zone[z]); }
 
+/* A zone may go to another rank between two phases, and then takes along what the first has left;
+ * what it has left in a device's memory stays there. */
 evn_status setup_homes(struct run *run) {
-    static const evn_home home = {
-        .blocks = 1, .make = make_home, .memory = home_memory, .drop = drop_home};
+    const int keeps = setup_kept(run, &run->p->zone[0]) > 0;
+    const evn_home home = {
+        .blocks = 1 + keeps, .make = make_home, .memory = home_memory, .drop = drop_home};
+    if (keeps && run->cluster && evn_units_devices(run->units))
+        return evn_fail(EVN_USAGE,
+                        "%s: --loop phase over ranks is for CPU units, and rank %d has devices; "
+                        "expected one process, or --loop step",
+                        run->name, evn_cluster_rank(run->cluster));
     return evn_loop_homes(run->loop, &home, run);
 }
 
@@ -204,6 +228,8 @@ void setup_lose(struct run *run, evn_unit *unit) {
     }
     const int lost = evn_unit_number(unit), units = evn_units_count(run->units);
     const struct scratches scratch = run->scratch[lost];
+    memmove(&run->visited[lost], &run->visited[lost + 1],
+            (size_t)(units - lost) * sizeof *run->visited);
     memmove(&run->scratch[lost], &run->scratch[lost + 1],
             (size_t)(units - 1 - lost) * sizeof scratch);
     run->scratch[units - 1] = scratch;

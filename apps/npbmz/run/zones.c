@@ -4,6 +4,7 @@
 #include "npbmz/host/residual.h"
 #include "npbmz/host/exact.h"
 #include "npbmz/mesh/mesh.h"
+#include <evener/clock.h>
 #include <stdlib.h>
 
 /* A pass over one zone, by a subteam. */
@@ -41,6 +42,8 @@ void zone_make(struct run *run, int z, struct scratch *s, const struct team *t) 
     (void)s;
     if (t->core == 0 && !zone->u && zone_reserve(run->p, zone))
         atomic_store(&run->out_of_memory, 1);
+    /* over ranks it may go before its first step */
+    if (t->core == 0 && run->cluster && setup_keep(run, zone)) atomic_store(&run->out_of_memory, 1);
 }
 
 void zone_force(struct run *run, int z, struct scratch *s, const struct team *t) {
@@ -163,6 +166,40 @@ evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *arg) {
     evn_status status = share_zones(batch, NULL, 0, run, begin_step);
     if (!status) status = evn_exchange_finish(run->exchange, unit, device);
     return status ? status : share_zones(batch, NULL, 0, run, finish_step);
+}
+
+/* A phase of a zone, which keeps what it leaves to the next. */
+static void zone_phase(struct run *run, int z, struct scratch *s, const struct team *t) {
+    const struct solver *solver = run->p->solver;
+    struct zone *zone = &run->p->zone[z];
+    if (t->core == 0 && setup_keep(run, zone)) atomic_store(&run->out_of_memory, 1);
+    team_barrier(t);
+    const double begin = evn_now();
+    if (zone->kept || !setup_kept(run, zone)) solver->phase(run->p, zone, s, t, run->phase);
+    if (t->core != 0 || !run->phase) return;
+    run->late[z] = (run->phase > 1 ? run->late[z] : 0) + evn_now() - begin;
+}
+
+/* Cores learn from the whole of the step before: the first phase's times, with those that the
+ * others took. Of devices these are not known zone by zone, so beside them all learn from the first
+ * phase alone. */
+static evn_status share_phase(evn_batch *batch, struct run *run) {
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    evn_status status = share_zones(batch, NULL, 0, run, zone_phase);
+    for (int i = 0; !status && i < count && !run->phase && !run->place; i++)
+        evn_batch_add(batch, zone[i], run->late[zone[i]]);
+    return status;
+}
+
+evn_status zones_phase(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct run *run = arg;
+    (void)unit;
+    if (evn_batch_device(batch) < 0) return share_phase(batch, run);
+    struct gpu *g = run->gpu[evn_batch_space(batch)];
+    evn_status status = gpu_keep(g);
+    if (!status) status = place_batch(run, batch);
+    return status ? status : gpu_phase(g, run->phase);
 }
 
 /* BT and SP measure the residual of the last state; LU that which the last step left. */

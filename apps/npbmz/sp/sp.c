@@ -221,13 +221,26 @@ void sp_z(const struct problem *p, struct zone *z, const struct workspace *w,
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
+/* well below a second-level cache: of 1 to 2 MB with AVX-512, else of 256 KB or 512 KB */
+static const struct passes passes = {3 << (LANES == 8 ? 19 : 16), sp_rhs, sp_x, sp_y, sp_z};
+
 static void sp_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
-    /* well below a second-level cache: of 1 to 2 MB with AVX-512, else of 256 KB or 512 KB */
-    static const struct passes passes = {3 << (LANES == 8 ? 19 : 16), sp_rhs, sp_x, sp_y, sp_z};
     const struct workspace w = sp_work(p, z, s, t);
     passes_step(&passes, p, z, s, &w, t);
 }
 
-const struct solver solver_sp = {
-    .name = "sp-mz", .scratch = sp_scratch, .prepare = NULL, .step = sp_step};
+static void sp_phase(const struct problem *p, struct zone *z, struct scratch *s,
+                     const struct team *t, int phase) {
+    const struct workspace w = sp_work(p, z, s, t);
+    passes_phase(&passes, p, z, s, &w, t, phase);
+}
+
+static size_t sp_kept(const struct zone *z) { return workspace_kept(z, SP_BLOCK); }
+
+const struct solver solver_sp = {.name = "sp-mz",
+                                 .scratch = sp_scratch,
+                                 .step = sp_step,
+                                 .phases = 4,
+                                 .phase = sp_phase,
+                                 .kept = sp_kept};

@@ -31,18 +31,24 @@ static int pieces(const struct problem *p, const struct zone *z, int cut) {
     return sp_line_groups(&in, cut - SP_CUT_LINES);
 }
 
-static evn_status step(struct gpu *g, const struct problem *p) {
+static evn_status rhs(struct gpu *g, const struct problem *p) {
     struct residual_constants c;
     residual_constants(&c, p);
-    evn_status status = gpu_launch(g, "sp_rhs", NPBMZ_RHS, SP_CUT_POINTS, &c, sizeof c);
-    for (int d = 0; !status && d < 3; d++) {
-        const struct sp_lines_value v = {.c = penta_constants(p->h[d], DELTA(d), p->dt),
-                                         .scale = 1 / (p->dt * EPS4),
-                                         .direction = d};
-        status = gpu_launch(g, "sp_lines", NPBMZ_X + d, SP_CUT_LINES + d, &v, sizeof v);
-    }
-    return status;
+    return gpu_launch(g, "sp_rhs", NPBMZ_RHS, SP_CUT_POINTS, &c, sizeof c);
 }
 
-const struct gpu_solver gpu_sp = {
-    .sources = sources, .work = work, .cuts = SP_CUT_LINES + 3, .pieces = pieces, .step = step};
+static evn_status phase(struct gpu *g, const struct problem *p, int number) {
+    if (!number) return rhs(g, p);
+    const int d = number - 1;
+    const struct sp_lines_value v = {.c = penta_constants(p->h[d], DELTA(d), p->dt),
+                                     .scale = 1 / (p->dt * EPS4),
+                                     .direction = d};
+    return gpu_launch(g, "sp_lines", NPBMZ_X + d, SP_CUT_LINES + d, &v, sizeof v);
+}
+
+const struct gpu_solver gpu_sp = {.sources = sources,
+                                  .work = work,
+                                  .cuts = SP_CUT_LINES + 3,
+                                  .pieces = pieces,
+                                  .phases = 4,
+                                  .phase = phase};

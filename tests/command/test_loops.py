@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""NPB-MZ with a loop for each phase (--loop phase): the bits of one loop a step, whatever the units, schedules and ranks, from states that
+tell zones apart; official runs are verified; periods and launches; what is refused.
+
+Run: ctest -R command-loops, or tests/command/test_loops.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = os.path.abspath("build/evener")
+CORES = ("1:CPU:1", "2:CPU:1", "1:CPU:3", "1:CPU:2,2:CPU:1 --schedule dynamic", "3:CPU:1 --schedule guided:time",
+         "1:CPU:2,1:CPU:1 --processes 2 --schedule interval", "2:CPU:1 --processes 2 --schedule dynamic:memorize=0")
+DEVICES = ("1:GPU:1 --devices emulated", "2:GPU:1 --devices emulated:2 --schedule dynamic:memorize=0",
+           "2:GPU:1 --devices emulated:2 --schedule guided:time", "1:GPU:2 --devices emulated:2 --schedule static")
+APPS = {"bt-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "sp-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "lu-mz": ["rhs", "lower", "upper"]}
+
+
+class Loops(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.environment = dict(os.environ, XDG_CACHE_HOME=folder.name)
+
+    def evener(self, words):
+        return subprocess.run([EVENER, *words.split()], capture_output=True, text=True, timeout=300, env=self.environment)
+
+    def run_(self, words):
+        done = self.evener(f"run {words} --oversubscribe --quiet --json -")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return json.loads(done.stdout)
+
+    def test_bits(self):
+        for app in APPS:
+            for lists in (CORES, DEVICES):
+                want = self.run_(f"{app} --class W --perturb --steps 4 --units {lists[0]}")
+                self.assertEqual(want["loop"], "step")
+                for units in lists:
+                    with self.subTest(app=app, units=units):
+                        got = self.run_(f"{app} --class W --perturb --steps 4 --loop phase --units {units}")
+                        self.assertEqual((got["loop"], got["hash"]), ("phase", want["hash"]))
+
+    def test_verified(self):
+        for app, phases in APPS.items():
+            for units in ("2:CPU:1", "1:CPU:1,1:GPU:1 --devices emulated"):
+                got = self.run_(f"{app} --class S --loop phase --units {units}")
+                self.assertIs(got["verified"], True)
+            self.assertEqual(sorted(self.run_(f"{app} --class S --loop phase --units 1:CPU:1")["phases"]), sorted(phases))
+
+    def test_periods(self):
+        """Phases count as computation, none as communication, of all and of each unit."""
+        for units in ("1:CPU:1", "1:CPU:1 --processes 2"):
+            got = self.run_(f"bt-mz --class W --steps 20 --loop phase --units {units}")
+            phases, periods = sum(got["phases"].values()), got["periods"]
+            for unit in got["units"]:
+                self.assertGreaterEqual(unit["exchange_s"], 0)
+            self.assertGreater(sum(u["compute_s"] for u in got["units"]), 0.95 * phases)
+            self.assertGreater(periods["compute_s"], 0.95 * phases / len(got["units"]))
+
+    def test_launches(self):
+        """As many as one loop a step has, where all zones of a device are one batch."""
+        run = "sp-mz --class W --steps 5 --units 1:GPU:1 --devices emulated"
+        launches = [self.run_(f"{run} --loop {how}")["devices"][0]["launches"] for how in ("step", "phase")]
+        self.assertEqual(*launches)
+
+    def test_refused(self):
+        for words, status, said in (
+            ("bt-mz --class S --loop two", 2, '--loop: "two" is none, expected step or phase'),
+            ("bt-mz --class S --loop phase --units 1:CPU:1,1:GPU:1 --processes 2 --devices emulated --oversubscribe", 2,
+             "--loop phase over ranks is for CPU units"),
+            ("bt-mz --class W --steps 1 --loop phase --units 1:GPU:1 --devices emulated:memory=5MB --oversubscribe", 3,
+             "a loop for each phase needs 3.2 MB of work space for all zones"),
+        ):
+            done = self.evener(f"run {words} --quiet")
+            self.assertEqual((done.returncode, done.stdout), (status, ""), words + done.stderr)
+            self.assertIn(said, done.stderr)
+        done = self.evener("plan bt-mz --class S --units 2:CPU:1 --loop phase --quiet")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--loop", done.stderr)
+
+
+if __name__ == "__main__":
+    EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
