@@ -28,9 +28,9 @@ static const evn_kernel_source *const sources[] = {
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
-/* Kernels whose items may have memory of their own on 8.0 and 9.0, how many bytes at most, unfused
- * (contraction off) and fused, and why. Such memory lies in device memory: what was spilled from
- * registers, and arrays with an index that the compiler does not know. */
+/* Kernels whose items may have memory of their own, how many bytes at most, unfused (contraction
+ * off) and fused, and why. Such memory lies in device memory: what was spilled from registers, for
+ * which 8.0 and 9.0 have limits, and arrays with an index that the compiler does not know. */
 static const struct {
     const char *kernel; /* source.kernel */
     int bytes[2];
@@ -178,7 +178,8 @@ static void look(const evn_kernel_source *source, int architecture, int contract
                           m->spill_bytes > 0 ? "; SPILLS"
                           : is_more          ? "; LOCAL MEMORY"
                                              : "");
-        f->too_much += is_reference && is_more;
+        /* nothing is spilled: an array with an index that the compiler does not know */
+        f->too_much += is_more && (is_reference || !m->spill_bytes);
         if (is_reference && contract) f->too_few += has_too_few(source, m, architecture, f->seen);
     }
     rtc_program_close(&p);

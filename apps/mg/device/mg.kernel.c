@@ -68,6 +68,14 @@ EVN_DEVICE_FUNCTION double beside(EVN_LOCAL const double *side, int i, int j) {
     ((j) < UP_ROWS - 1 ? EVN_OWN_AT(own, (j) < UP_ROWS - 1 ? (j) + 1 : 0, i)                       \
                        : ends[(part) + strip_behind(i)])
 
+/* Rows of an item are in registers only where all loops over them are unrolled, which NVIDIA's
+ * compiler does not do by itself for 10.0 and later. */
+#ifdef EVN_CUDA
+#    define UNROLL _Pragma("unroll")
+#else
+#    define UNROLL
+#endif
+
 EVN_KERNEL(mg_up, UP_ITEMS,
            (EVN_IN(double, old), EVN_BUFFER(double, u), EVN_IN(double, v), EVN_IN(double, z),
             EVN_IN(int, slot), EVN_IN(int, range), EVN_IN(struct device_charge, charge),
@@ -92,7 +100,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
     const int x0 = tile % across * UP_X, y0 = tile / across * UP_Y;
     const int begin = range[2 * (EVN_GROUP / tiles)], end = range[2 * (EVN_GROUP / tiles) + 1];
     const evn_ulong charges = c.finest ? charged(charge, begin - 1, n) : 0;
-    for (int q = 0; q < Z_EACH; q++) {
+    UNROLL for (int q = 0; q < Z_EACH; q++) {
         EVN_ITEMS(i) {
             const int e = evn_imin(i + q * UP_ITEMS, Z_PLANE - 1), m = c.below.n - 1;
             const int x = (x0 / 2 + e % Z_ROW - 2) & m, y = (y0 / 2 + e / Z_ROW - 2) & m;
@@ -102,7 +110,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                   EVN_OWN_AT(coarse, q, i)];
         }
     }
-    for (int j = 0; j < UP_ROWS; j++) {
+    UNROLL for (int j = 0; j < UP_ROWS; j++) {
         EVN_ITEMS(i) {
             const int x = (x0 + i % U_ROW - 2) & wrap,
                       y = (y0 + i / U_ROW * UP_ROWS + j - 2) & wrap;
@@ -114,7 +122,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
     for (int t = begin - 2; t < end + 2; t++) {
         const evn_long high = plane_at(&c.below, slot, (t & wrap) / 2),
                        from = plane_at(&c.here, slot, t);
-        for (int q = 0; q < Z_EACH; q++) {
+        UNROLL for (int q = 0; q < Z_EACH; q++) {
             EVN_ITEMS(i) {
                 const double z1 = t & 1 ? EVN_OWN_AT(z0, q, i) : z[high + EVN_OWN_AT(coarse, q, i)];
                 if (i + q * UP_ITEMS < Z_PLANE)
@@ -123,7 +131,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
             }
         }
         EVN_BARRIER;
-        for (int j = 0; j < UP_ROWS; j++) {
+        UNROLL for (int j = 0; j < UP_ROWS; j++) {
             EVN_ITEMS(i) {
                 const double q = interpolated(mean, i, j);
                 EVN_OWN_AT(u2, j, i) = c.finest ? old[from + EVN_OWN_AT(place, j, i)] + q : q;
@@ -140,7 +148,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
         if (t >= begin) {
             const int k = (t - 1) & wrap, any = (int)(charges >> (t - begin)) & 1;
             const evn_long right = plane_at(&c.here, slot, k);
-            for (int j = 0; j < UP_ROWS; j++) {
+            UNROLL for (int j = 0; j < UP_ROWS; j++) {
                 EVN_ITEMS(i) {
                     const double edge = BEFORE(sum, j, i, last, 0) + BEHIND(sum, j, i, first, 0);
                     const double face = EVN_OWN_AT(sum, j, i) + (BEFORE(u1, j, i, last, UP_ITEMS) +
@@ -150,7 +158,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                 }
             }
             EVN_BARRIER;
-            for (int j = 0; j < UP_ROWS; j++) {
+            UNROLL for (int j = 0; j < UP_ROWS; j++) {
                 EVN_ITEMS(i) {
                     const double a = EVN_OWN_AT(base, j, i) + beside(side, i, j);
                     double d = c.finest ? -a : v[right + EVN_OWN_AT(place, j, i)] - a;
@@ -171,7 +179,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                 last[UP_ITEMS + i] = EVN_OWN_AT(r1, UP_ROWS - 1, i);
             }
             EVN_BARRIER;
-            for (int j = 0; j < UP_ROWS; j++) {
+            UNROLL for (int j = 0; j < UP_ROWS; j++) {
                 EVN_ITEMS(i) {
                     const double edge = BEFORE(sum, j, i, last, 0) + BEHIND(sum, j, i, first, 0);
                     const double face = EVN_OWN_AT(sum, j, i) + (BEFORE(r1, j, i, last, UP_ITEMS) +
@@ -182,7 +190,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                 }
             }
             EVN_BARRIER;
-            for (int j = 0; j < UP_ROWS; j++) {
+            UNROLL for (int j = 0; j < UP_ROWS; j++) {
                 EVN_ITEMS(i) {
                     const int x = i % U_ROW - 2, y = i / U_ROW * UP_ROWS + j - 2;
                     if (x >= 0 && x < UP_X && y >= 0 && y < UP_Y && x0 + x < n && y0 + y < n)
@@ -191,7 +199,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                 }
             }
         }
-        for (int j = 0; j < UP_ROWS; j++) {
+        UNROLL for (int j = 0; j < UP_ROWS; j++) {
             EVN_ITEMS(i) {
                 EVN_OWN_AT(u0, j, i) = EVN_OWN_AT(u1, j, i);
                 EVN_OWN_AT(u1, j, i) = EVN_OWN_AT(u2, j, i);
