@@ -31,10 +31,23 @@ extern "C" {
  * tasks stay. Regions of gone tasks are not removed: the program may remove them once births have
  * ended, or the next run.
  *
- * EVN_USAGE, beside evn_schedule_change()'s: over several ranks; from within a body, a job or a
- * visit; an exchange's second half is open, or tasks were announced to it (evn_exchange_ahead())
- * and it has not run since. EVN_MEMORY. After a failure the loop, its schedule and its exchanges
- * are as before. */
+ * Over ranks all make the same call with the same arrays (`region` apart, whose numbers are each
+ * rank's own), and rank 0's schedule decides; on other ranks the schedule holds the new problem and
+ * the owners told. First the origins of each born task come to the rank of the heaviest one, by
+ * the functions of evn_loop_homes() and the numbers of before; once the call has returned those
+ * functions get the numbers of now. Born tasks have memory on the rank that has them
+ * (evn_loop_has()); their regions are registered on all ranks, as absent ones (evn_place_add() with
+ * NULL), and arrive there with that memory (evn_place_arrive()). Tasks that were decided to be on
+ * another rank travel as the next run begins. Where several born tasks share origins, all of these
+ * go to the rank of the first of them.
+ *
+ * EVN_USAGE, beside evn_schedule_change()'s: from within a body, a job or a visit; an exchange's
+ * second half is open, or tasks were announced to it (evn_exchange_ahead()) and it has not run
+ * since; over ranks, on all of them: ranks differ, the message names the first that does; origins
+ * of a born task were sent to several ranks for other tasks; regions travel by
+ * evn_session_place(), which knows the tasks of its call alone. EVN_MEMORY. After a failure the
+ * loop, its schedule and its exchanges are as before, but if an origin could not be sent to
+ * another rank: then its data may be lost, as with a task in evn_loop_run(). */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
 /* Number of changes since the loop was opened. */
@@ -64,9 +77,10 @@ evn_changed evn_loop_changed(const evn_loop *loop, int i);
  * with its own regions for writing and those of its origins with access `origins`: EVN_READ;
  * EVN_BOTH if no region is an origin's of two tasks. So nothing is copied from another space but
  * regions of other origins that are elsewhere. Programs may also fill born tasks themselves. Times
- * are not learnt. Does nothing if no task is born, or the next run has begun. Failures as of
- * evn_loop_visit(); EVN_USAGE: a region of an origin was removed, the message names it; a region of
- * an origin that is removed must not be named again for a born task before births have ended. */
+ * are not learnt. Does nothing if no task is born, or the next run has begun. Over ranks all make
+ * the call, those without born tasks, too. Failures as of evn_loop_visit(); EVN_USAGE: a region of
+ * an origin was removed, the message names it; a region of an origin that is removed must not be
+ * named again for a born task before births have ended. */
 evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access origins);
 
 /* In a body of births: number of origins of a task of the batch, -1 with a message elsewhere; and

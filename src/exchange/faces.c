@@ -1,7 +1,9 @@
 /* The faces of an exchange: taken when it is opened, added and dropped later, and gone with tasks
  * of the loop. Those that are gone stay in their array until a plan is made from scratch. */
 #include "exchange/plan.h"
+#include "loop/loop_ranks.h"
 #include "base/argument.h"
+#include "base/checksum.h"
 #include <evener/clock.h>
 #include <stdlib.h>
 
@@ -106,12 +108,46 @@ static void replan(evn_exchange *x) {
     x->far.plan = -1;
 }
 
-/* Addresses by which the check tells which faces meet: of tasks of other ranks none is known. */
+/* Addresses by which the check tells which faces meet. Over ranks tasks may have travelled since
+ * they were given: of those of other ranks none is known. */
 static void find_hosts(evn_exchange *x) {
     for (int i = 0; x->loop->cluster && !x->place && i < x->parts; i++) {
         struct part *p = &x->part[i];
-        p->host = exchange_far(x, p) ? NULL : p->host;
+        char *host = exchange_far(x, p) ? NULL : move_memory(x->loop, p->task, p->host);
+        if (host != p->host) x->plan.made = 0;
+        p->host = host;
     }
+}
+
+/* Over ranks: whether all have given the same faces, with this rank's status so far. */
+static evn_status agree(const evn_exchange *x, const char *what, int count, uint64_t sum,
+                        evn_status mine) {
+    return x->loop->together ? together_same(x->loop, what, "faces", count, sum, mine) : mine;
+}
+
+/* Of the faces alone, since memory is each rank's own. */
+static uint64_t checksum(const evn_exchange *x, int count, const evn_face *face) {
+    uint64_t sum = CHECKSUM_BEGIN;
+    for (int i = 0; x->loop->together && i < count; i++) {
+        const evn_face *f = &face[i];
+        const int numbers[] = {f->from,
+                               f->to,
+                               f->from_region,
+                               f->to_region,
+                               f->n[0],
+                               f->n[1],
+                               f->n[2],
+                               (int)f->resolution[0],
+                               (int)f->resolution[1],
+                               (int)f->resolution[2],
+                               (int)f->numbers};
+        sum = checksum_add(sum, numbers, sizeof numbers);
+        sum = checksum_add(sum, &f->from_at, sizeof f->from_at);
+        sum = checksum_add(sum, f->from_stride, sizeof f->from_stride);
+        sum = checksum_add(sum, &f->to_at, sizeof f->to_at);
+        sum = checksum_add(sum, f->to_stride, sizeof f->to_stride);
+    }
+    return sum;
 }
 
 /* Faces from `before` on are none, nor are parts that were made for them. */
@@ -129,12 +165,13 @@ static void undo(evn_exchange *x, int before) {
 
 static evn_status add(evn_exchange *x, int count, const evn_face *face, void *const *host) {
     const int before = x->faces;
-    find_hosts(x);
     append(x, count, face);
     parts_enter(x, before, host);
     parts_mark_regions(x);
+    find_hosts(x);
     evn_status status = exchange_check_overlaps(x, before);
     if (!status) status = exchange_find_pairs(x, before);
+    status = agree(x, "evn_exchange_add()", count, checksum(x, count, face), status);
     if (status) undo(x, before);
     return status;
 }
@@ -143,13 +180,14 @@ evn_status evn_exchange_add(evn_exchange *x, int count, const evn_face *face, vo
     NEED(x, "an exchange");
     const double begin = evn_now();
     evn_status status = loop_may_begin(x->loop, "evn_exchange_add()");
-    if (!status) status = may_change(x, "evn_exchange_add()");
+    if (status) return status;
+    status = may_change(x, "evn_exchange_add()");
     if (!status && (x->loop->place != x->place || (x->place && x->loop->regions != x->slots)))
         status = evn_fail(EVN_USAGE, "exchange: the loop has got other regions since the exchange "
                                      "was opened; open it after evn_loop_place()");
     if (!status) status = exchange_check_faces(x->loop, x->element, x->numbered, count, face, host);
-    if (status || !count) return status;
-    if (parts_room(x, x->tasks, count)) return no_memory(x, count);
+    if (!status && count && parts_room(x, x->tasks, count)) status = no_memory(x, count);
+    if (status || !count) return agree(x, "evn_exchange_add()", count, CHECKSUM_BEGIN, status);
     const int faces = x->faces;
     status = add(x, count, face, host);
     if (status) return status;
@@ -204,15 +242,18 @@ static void end_removal(evn_exchange *x, int gone) {
 evn_status evn_exchange_drop(evn_exchange *x, int count, const int *face) {
     NEED(x, "an exchange");
     evn_status status = loop_may_begin(x->loop, "evn_exchange_drop()");
-    if (!status) status = may_change(x, "evn_exchange_drop()");
+    if (status) return status;
+    status = may_change(x, "evn_exchange_drop()");
     if (!status && (count < 0 || (count && !face)))
         status = evn_fail(EVN_USAGE, "exchange: %d faces to be dropped%s", count,
                           count < 0 ? ", expected 0 or more" : ", and none are given");
-    if (status || !count) return status;
+    if (status || !count) return agree(x, "evn_exchange_drop()", count, CHECKSUM_BEGIN, status);
     char *mark = calloc((size_t)x->faces + 1, 1);
     int *at = malloc((size_t)count * sizeof *at);
     if (!mark || !at || parts_room(x, x->tasks, 0)) status = no_memory(x, count);
     if (!status) status = find_dropped(x, count, face, mark, at);
+    status = agree(x, "evn_exchange_drop()", count,
+                   checksum_add(CHECKSUM_BEGIN, face, (size_t)count * sizeof *face), status);
     if (!status) {
         const int gone = x->gone;
         for (int i = 0; i < count; i++) remove_face(x, at[i]);

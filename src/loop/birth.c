@@ -3,7 +3,7 @@
  * Regions of born tasks are acquired for writing, so that nothing is copied, in the space of the
  * heaviest origin; those of origins beside them for reading, a region of several tasks once. */
 #include "loop/birth.h"
-#include "loop/internal.h"
+#include "loop/loop_ranks.h"
 #include "base/argument.h"
 #include <evener/change.h>
 #include <stdlib.h>
@@ -141,8 +141,12 @@ static void forget(evn_loop *loop) {
 
 static evn_status bear(evn_loop *loop, struct birth *b, evn_body body, void *arg) {
     struct regions_room room = {0};
-    evn_status status = loop->place ? open_room(loop, b, &room) : EVN_OK;
-    if (status) return status;
+    evn_status status = check_origins(loop, b);
+    if (!status && loop->place) status = open_room(loop, b, &room);
+    if (status) {
+        regions_room_close(loop, &room);
+        return loop->together ? together_agree(loop, "evn_loop_visit()", status) : status;
+    }
     swap_units(loop, &room);
     forget(loop);
     loop->bearing = b;
@@ -163,10 +167,9 @@ evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access or
                         "EVN_BOTH",
                         (int)origins);
     evn_status status = loop_may_begin(loop, "evn_loop_bear()");
-    if (status || !loop->birth || !loop->borns) return status;
+    if (status || !loop->bears || (!loop->borns && !loop->together)) return status;
     loop->birth->origins = origins;
-    status = check_origins(loop, loop->birth);
-    return status ? status : bear(loop, loop->birth, body, arg);
+    return bear(loop, loop->birth, body, arg);
 }
 
 /* ---- in a body ----------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * and by its exchanges; the schedule's change is the last that can fail; then arrays are swapped.
  */
 #include "loop/birth.h"
+#include "loop/collect.h"
 #include "loop/lists.h"
 #include "loop/loop_ranks.h"
 #include "loop/subteams.h"
@@ -22,6 +23,7 @@ struct renewal {
     int **mine; /* of each unit */
     struct regions_room room;
     struct birth *birth;
+    struct together_room together;
 };
 
 static void drop(const evn_loop *loop, struct renewal *r) {
@@ -33,6 +35,7 @@ static void drop(const evn_loop *loop, struct renewal *r) {
     free(r->born);
     birth_close(r->birth);
     regions_room_close(loop, &r->room);
+    together_room_close(&r->together);
     origins_close(&r->of);
 }
 
@@ -88,17 +91,24 @@ static evn_status find_regions(const evn_loop *loop, struct renewal *r) {
     return status;
 }
 
-/* All that may fail. */
+/* Checks and memory. */
 static evn_status prepare(evn_loop *loop, struct renewal *r) {
     const evn_change *c = r->of.change;
     evn_status status = make_arrays(loop, r, c->tasks);
     if (!status) status = find_regions(loop, r);
     for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
         if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
-    if (status) return status;
+    if (!status && loop->together) status = together_room_open(loop, &r->together, &r->of);
+    return status;
+}
+
+/* The rest of what may fail, of which the schedule's change is the last. Over ranks origins have
+ * come to where tasks are born before. */
+static evn_status decide(evn_loop *loop, struct renewal *r) {
     inherit(loop, r);
-    status = birth_open(&r->birth, &r->of, r->born, r->borns, loop->place ? loop->regions : 0,
-                        loop->region);
+    evn_status status = birth_open(&r->birth, &r->of, r->born, r->borns,
+                                   loop->place ? loop->regions : 0, loop->region);
+    if (loop->together) return together_decide(loop, &r->together, &r->of, status);
     return status ? status : schedule_change(loop->schedule, &r->of);
 }
 
@@ -199,7 +209,9 @@ static void change(evn_loop *loop, struct renewal *r) {
     loop->changed = 1;
     loop->lists = 0;
     loop->settled = 0;
+    loop->bears = 1;
     swap_arrays(loop, r, tasks);
+    if (loop->together) together_take(loop, &r->together);
     for (int u = 0; u < loop->count; u++) swap_worker(&loop->worker[u], &r->mine[u]);
     if (loop->place) regions_room_take(loop, &r->room);
     tell(loop, r->of.now, tasks);
@@ -209,16 +221,18 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     NEED(loop, "a loop");
     NEED(c, "a change");
     evn_status status = loop_may_begin(loop, "evn_loop_change()");
-    if (!status && loop->cluster)
-        status = evn_fail(EVN_USAGE, "loop: evn_loop_change() over ranks, where tasks stay those "
-                                     "that they are");
     if (status) return status;
+    if (loop->tied)
+        return evn_fail(EVN_USAGE, "loop: evn_loop_change() over ranks, where evn_session_place() "
+                                   "has tied regions to tasks; say evn_loop_place() and "
+                                   "evn_loop_homes()");
     const double begin = evn_now();
     struct renewal r = {0};
     const evn_problem before = *loop->problem;
     status = origins_open(&r.of, &before, c, "loop");
-    if (status) return status;
-    status = prepare(loop, &r);
+    if (!status) status = prepare(loop, &r);
+    if (loop->together) status = together_gather(loop, &r.together, c, status);
+    if (!status) status = decide(loop, &r);
     if (status) {
         tell(loop, NULL, 0);
     } else {
@@ -228,6 +242,8 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     drop(loop, &r);
     return status;
 }
+
+void loop_tie(evn_loop *loop) { loop->tied = 1; }
 
 int evn_loop_generation(const evn_loop *loop) {
     NEED_OR(-1, loop, "a loop");

@@ -8,4 +8,8 @@
  * last evn_loop_change(). Failures as of evn_place_acquire(). */
 evn_status loop_collect(const evn_loop *loop);
 
+/* Memory of tasks that travel goes by the numbers of the present tasks: evn_loop_change() is
+ * EVN_USAGE from now on. */
+void loop_tie(evn_loop *loop);
+
 #endif

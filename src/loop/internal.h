@@ -130,6 +130,10 @@ struct evn_loop {
     evn_home home; /* home.memory NULL: tasks stay on their rank */
     void *home_arg;
     int plan;      /* counts the assignments that rank 0 has sent */
+    int pending;   /* 1: tasks may be on other ranks than those of the next instance, until it
+                      begins: the set of tasks was changed */
+    int tied;      /* 1: homes are of the tasks of now (loop_tie()) */
+    int bears;     /* 1: births may come; the same on all ranks */
     int lo, hi;    /* range of tasks that this rank's units draw; without ranks, all */
     double origin; /* time of opening */
     struct worker *worker;
@@ -169,7 +173,7 @@ struct evn_loop {
     const struct birth *bearing; /* the visit is of these tasks alone; NULL: of all */
     evn_access host_access;      /* access of such a visit */
     /* result of evn_loop_join() */
-    evn_status join_status;
+    evn_status join_begun, join_status;
     char join_message[1024];
     atomic_int joined;               /* number of leaders that have arrived */
     _Alignas(64) atomic_long cursor; /* first task not drawn yet */

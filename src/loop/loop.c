@@ -237,18 +237,22 @@ static double idle(double wall, const struct worker *w) {
     return fmax(wall - w->busy - w->copy, 0); /* virtual clocks count time that has not passed */
 }
 
-/* Fixes the owner of each task for an instance, and notes whether owners may change. */
-static void begin_run(evn_loop *loop) {
+/* Fixes the owner of each task for an instance, and notes whether owners may change. Over ranks
+ * tasks come first to where a change has put them; that may fail, on all ranks alike. */
+static evn_status begin_run(evn_loop *loop) {
+    evn_status status = loop->together ? together_settle(loop) : EVN_OK;
+    if (status) return status;
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int chunk = loop_chunk(loop);
     const int *next = loop_next(loop);
-    loop->borns = 0;
+    loop->borns = loop->bears = 0;
     const int changes = chunk || memcmp(loop->owner, next, bytes) != 0;
     if (changes || loop->changed) memcpy(loop->before, loop->owner, bytes);
     loop->changed = changes || loop->together; /* ranks change owners after the run */
     loop->assignment += changes;
     if (changes && !chunk) memcpy(loop->owner, next, bytes);
     begin_instance(loop, EVN_BURST_COMPUTE, chunk);
+    return EVN_OK;
 }
 
 /* Feeds the decision whether the caller works alone: of units that lend, or of the cores of one
@@ -300,8 +304,8 @@ evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     NEED(loop, "a loop");
     NEED(body, "a body");
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
+    if (!status) status = begin_run(loop);
     if (status) return status;
-    begin_run(loop);
     double wall = 0;
     if (loop->together) status = cluster_failed(loop->cluster);
     if (!status) status = run_units(loop, body, arg, &wall);
@@ -338,7 +342,7 @@ evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *ar
     const int me = evn_unit_number(unit);
     loop->worker[me].body = body ? body : no_body;
     loop->worker[me].arg = arg;
-    if (!me) begin_run(loop);
+    if (!me) loop->join_begun = begin_run(loop);
     atomic_fetch_add(&loop->joined, 1);
     evn_unit_synchronize(unit);
     if (atomic_load(&loop->joined) != loop->count) {
@@ -347,11 +351,12 @@ evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *ar
                                    "run one after another; evn_loop_run() is for these");
     }
     const double begin = evn_now();
-    run_unit(unit, loop);
+    const evn_status begun = loop->join_begun;
+    if (!begun) run_unit(unit, loop);
     evn_unit_synchronize(unit);
     if (!me) {
         atomic_store(&loop->joined, 0);
-        loop->join_status = end_run(loop, EVN_OK, evn_now() - begin);
+        loop->join_status = begun ? begun : end_run(loop, EVN_OK, evn_now() - begin);
         if (loop->join_status)
             snprintf(loop->join_message, sizeof loop->join_message, "%s", evn_message());
     }

@@ -7,24 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank's report of a task. */
-struct done {
-    int task, owner;
-    double seconds;
-};
-
-/* Rank 0's decision about the next instance; owners follow if they have changed. */
-struct decision {
-    int chunk, instance, changed;
-};
-
-struct together {
-    int *next; /* owners in the next instance */
-    int chunk, instance;
-    struct done *done;         /* of this rank's tasks */
-    struct decision *decision; /* with room for owners */
-};
-
 int loop_chunk(const evn_loop *loop) {
     return loop->together ? loop->together->chunk : evn_schedule_chunk(loop->schedule);
 }
@@ -41,7 +23,7 @@ int loop_instance(const evn_loop *loop) {
 
 /* Where units draw, each rank has consecutive tasks by the speed of its units, and chunks are drawn
  * within. Until they are, a rank's first unit owns them. */
-static void deal_to_ranks(evn_loop *loop) {
+void together_deal(evn_loop *loop, int *to_unit) {
     const evn_problem *p = loop->problem;
     const int ranks = evn_cluster_size(loop->cluster);
     double all = 0, speeds = 0, weight = 0, before = 0;
@@ -58,11 +40,10 @@ static void deal_to_ranks(evn_loop *loop) {
                (r == ranks - 1 || weight + 0.5 * p->weight[t] < all * (before / speeds));
              t++) {
             weight += p->weight[t];
-            loop->together->next[t] = from;
+            to_unit[t] = from;
         }
         if (from == loop->first) loop->hi = t;
     }
-    memcpy(loop->owner, loop->together->next, (size_t)p->tasks * sizeof *loop->owner);
 }
 
 /* ---- rank 0 decides ------------------------------------------------------------------------ */
@@ -113,19 +94,10 @@ static evn_status decide_weighed(void *arg, const struct cluster_record *of, con
     return EVN_OK;
 }
 
-/* Tasks that go to another rank are there from now on, and not only in the next instance: whether
- * there are some. */
-static int find_crossing(evn_loop *loop, const int *from, const int *to) {
-    int count = 0;
-    for (int t = 0; t < loop->problem->tasks; t++) {
-        if (from[t] == to[t] || evn_cluster_rank_of(loop->cluster, from[t]) ==
-                                    evn_cluster_rank_of(loop->cluster, to[t]))
-            continue;
-        loop->owner[t] = to[t];
-        loop->totals.migrations++;
-        count++;
-    }
-    return count;
+/* Whether the units' ranks differ. */
+static int crosses(const evn_loop *loop, int from, int to) {
+    return from != to &&
+           evn_cluster_rank_of(loop->cluster, from) != evn_cluster_rank_of(loop->cluster, to);
 }
 
 /* Bytes of their states, as the schedule weighs them. */
@@ -137,28 +109,36 @@ static double crossing_state(const evn_loop *loop, const int *from, const int *t
     return bytes;
 }
 
+/* Tasks that go to another rank are there from now on, and not only in the next instance. */
+evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what) {
+    const int n = loop->problem->tasks;
+    int *next = loop->together->next, across = 0;
+    for (int t = 0; t < n; t++) across += crosses(loop, from[t], to[t]);
+    if (!across) {
+        if (next != to) memcpy(next, to, (size_t)n * sizeof *next);
+        return EVN_OK;
+    }
+    const double state = crossing_state(loop, from, to), begin = evn_now();
+    loop->plan++;
+    evn_status status = move_tasks(loop, from, to);
+    for (int t = 0; t < n; t++)
+        if (crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
+    if (next != to) memcpy(next, to, (size_t)n * sizeof *next); /* `to` may be a meeting's */
+    loop->totals.migrations += across;
+    status = together_agree(loop, what, status);
+    if (status || !(state > 0)) return status;
+    return evn_schedule_carried(loop->schedule, state, evn_now() - begin);
+}
+
 /* Applies rank 0's decision. Drawn tasks stay on their rank: their owners are known there alone
  * until the assignment is fixed. */
 static evn_status follow(evn_loop *loop, const struct decision *d, const char *what) {
     struct together *g = loop->together;
-    const size_t bytes = (size_t)loop->problem->tasks * sizeof *g->next;
     g->chunk = d->chunk;
     g->instance = d->instance;
     if (!d->changed) return EVN_OK;
     const int *next = (const int *)(d + 1);
-    evn_status status = EVN_OK;
-    const int across = find_crossing(loop, g->next, next);
-    if (!across) {
-        memcpy(g->next, next, bytes);
-        return EVN_OK;
-    }
-    const double state = crossing_state(loop, g->next, next), begin = evn_now();
-    loop->plan++;
-    status = move_tasks(loop, g->next, next);
-    memcpy(g->next, next, bytes);
-    status = together_agree(loop, what, status);
-    if (status || !(state > 0)) return status;
-    return evn_schedule_carried(loop->schedule, state, evn_now() - begin);
+    return together_carry(loop, g->next, next, what);
 }
 
 evn_status together_learn(evn_loop *loop, evn_status mine) {
@@ -177,6 +157,8 @@ evn_status together_learn(evn_loop *loop, evn_status mine) {
 }
 
 evn_status together_weigh(evn_loop *loop, evn_status mine) {
+    const evn_status settled = together_settle(loop);
+    if (settled) return settled;
     struct meeting m = {.what = "evn_loop_weights()", .decide = decide_weighed, .arg = loop};
     evn_status status = cluster_meet(loop->cluster, mine, &m);
     return status ? status : follow(loop, m.down, m.what);
@@ -199,6 +181,7 @@ evn_status together_open(evn_loop *loop) {
         return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
     memcpy(g->next, evn_schedule_owner(loop->schedule), n * sizeof *g->next);
     g->chunk = evn_schedule_chunk(loop->schedule);
+    g->draws = g->chunk > 0;
     return EVN_OK;
 }
 
@@ -218,7 +201,9 @@ evn_status together_begin(evn_loop *loop, evn_status mine) {
     if (status) return status;
     memcpy(loop->together->next, m.down, m.down_bytes);
     memcpy(loop->owner, m.down, m.down_bytes);
-    if (loop->together->chunk) deal_to_ranks(loop);
+    if (!loop->together->chunk) return EVN_OK;
+    together_deal(loop, loop->together->next);
+    memcpy(loop->owner, loop->together->next, m.down_bytes);
     return EVN_OK;
 }
 

@@ -229,3 +229,67 @@ evn_status evn_schedule_change(evn_schedule *s, const evn_change *change) {
     origins_close(&o);
     return status;
 }
+
+/* ---- ranks that follow --------------------------------------------------------------------- */
+
+static evn_status told_open(evn_schedule *s, const evn_spec *spec) {
+    (void)s, (void)spec;
+    return EVN_OK;
+}
+
+static evn_status told_import(evn_schedule *s) {
+    (void)s;
+    return evn_fail(EVN_USAGE, "schedule: an assignment is imported on a rank that follows rank "
+                               "0's schedule; import it there");
+}
+
+/* The policy of a schedule whose decisions come from rank 0. */
+static const struct policy told = {
+    .name = "told", .still = 1, .open = told_open, .import = told_import};
+
+evn_status schedule_follow_open(struct schedule_follow *f, const struct origins *o) {
+    evn_problem problem;
+    struct derived derived;
+    *f = (struct schedule_follow){0};
+    evn_status status = next_problem(o, &problem, &derived);
+    if (!status) {
+        f->owner = malloc((size_t)problem.tasks * sizeof *f->owner);
+        if (problem_copy(&f->problem, &problem) || !f->owner)
+            status =
+                evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem.tasks);
+    }
+    drop(&derived);
+    if (status) schedule_follow_close(f);
+    return status;
+}
+
+void schedule_follow(evn_schedule *s, struct schedule_follow *f, const int *owner, int chunk,
+                     int instance) {
+    const double carry = s->problem.carry;
+    if (s->state && s->policy->close) s->policy->close(s);
+    problem_drop(&s->problem);
+    free(s->state);
+    free(s->owner);
+    free(s->ran);
+    free(s->pool);
+    memcpy(f->owner, owner, (size_t)f->problem.tasks * sizeof *owner);
+    s->problem = f->problem;
+    s->problem.carry = carry;
+    s->owner = f->owner;
+    s->state = NULL;
+    s->ran = NULL;
+    s->pool = NULL;
+    s->order = NULL;
+    s->policy = &told;
+    s->chunk = chunk;
+    s->instance = instance;
+    s->ratio = 0;
+    s->version++;
+    *f = (struct schedule_follow){0};
+}
+
+void schedule_follow_close(struct schedule_follow *f) {
+    problem_drop(&f->problem);
+    free(f->owner);
+    *f = (struct schedule_follow){0};
+}

@@ -25,6 +25,18 @@ static inline int origins_kept(const struct origins *o, int t) {
     return o->change->kept && o->change->kept[t];
 }
 
+/* On ranks that follow rank 0's schedule, after a change: memory for the problem of now, with the
+ * same checks; then, without fail, that problem, and owners, chunk and instance as they were told.
+ * From then on such a schedule learns nothing. EVN_USAGE, EVN_MEMORY: nothing to close. */
+struct schedule_follow {
+    evn_problem problem;
+    int *owner;
+};
+evn_status schedule_follow_open(struct schedule_follow *follow, const struct origins *o);
+void schedule_follow(evn_schedule *schedule, struct schedule_follow *follow, const int *owner,
+                     int chunk, int instance);
+void schedule_follow_close(struct schedule_follow *follow);
+
 /* `x` of before, or the mean over the origins of each task; `all`: without origins. n numbers in
  * `to`. */
 void origins_mean(const struct origins *o, const double *x, double *to);

@@ -125,6 +125,7 @@ static evn_status spread(struct own_regions *r, evn_loop *loop) {
     evn_status status = check_alone(r);
     if (!status) status = find_memory(r, loop);
     if (!status) status = leave(r, loop);
+    if (!status) loop_tie(loop);
     return status ? status : evn_loop_homes(loop, &home, r);
 }
 

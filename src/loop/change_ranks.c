@@ -1,0 +1,220 @@
+/* Other tasks over ranks: all ranks say the same, rank 0's schedule decides. First each rank checks
+ * and makes memory; all compare the change; origins of one born task come to one rank; then rank
+ * 0's schedule changes, and the others hear of it. Tasks that were decided to be on another rank
+ * travel as the next run begins, so that born ones have their data before. */
+#include "loop/loop_ranks.h"
+#include "base/checksum.h"
+#include "cluster/collective_record.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- all say the same ---------------------------------------------------------------------- */
+
+/* A rank's record; and rank 0's view of the call. */
+struct given {
+    uint64_t sum;
+    int count;
+};
+struct call {
+    const evn_loop *loop;
+    const char *what, *noun;
+};
+
+static evn_status compare(void *arg, const struct cluster_record *of, const void **down,
+                          size_t *bytes) {
+    const struct call *call = arg;
+    struct given first;
+    (void)down, (void)bytes;
+    memcpy(&first, of[0].data, sizeof first);
+    for (int r = 1; r < evn_cluster_size(call->loop->cluster); r++) {
+        struct given given;
+        memcpy(&given, of[r].data, sizeof given);
+        if (given.count != first.count)
+            return evn_fail(EVN_USAGE,
+                            "loop: %s with %d %s on rank %d and %d on rank 0; all ranks say the "
+                            "same",
+                            call->what, given.count, call->noun, r, first.count);
+        if (given.sum != first.sum)
+            return evn_fail(EVN_USAGE,
+                            "loop: %s with other arrays on rank %d than on rank 0; all ranks say "
+                            "the same",
+                            call->what, r);
+    }
+    return EVN_OK;
+}
+
+evn_status together_same(evn_loop *loop, const char *what, const char *noun, int count,
+                         uint64_t sum, evn_status mine) {
+    const struct given given = {sum, count};
+    struct call call = {loop, what, noun};
+    struct meeting m = {
+        .what = what, .up = &given, .up_bytes = sizeof given, .decide = compare, .arg = &call};
+    return cluster_meet(loop->cluster, mine, &m);
+}
+
+/* Of a checked change; regions have numbers of their rank. */
+static uint64_t checksum(const evn_change *c) {
+    const size_t n = (size_t)c->tasks, links = c->links > 0 ? (size_t)c->links : 0;
+    uint64_t sum = checksum_array(CHECKSUM_BEGIN, c->first, (n + 1) * sizeof *c->first);
+    if (c->first && c->from)
+        sum = checksum_add(sum, c->from + c->first[0],
+                           (size_t)(c->first[n] - c->first[0]) * sizeof *c->from);
+    sum = checksum_array(sum, c->kept, n);
+    sum = checksum_array(sum, c->weight, n * sizeof *c->weight);
+    sum = checksum_array(sum, c->bytes, n * sizeof *c->bytes);
+    sum = checksum_array(sum, c->state, n * sizeof *c->state);
+    sum = checksum_add(sum, &c->links, sizeof c->links);
+    for (size_t l = 0; l < links; l++) {
+        sum = checksum_add(sum, c->link[l].task, sizeof c->link[l].task);
+        sum = checksum_add(sum, &c->link[l].bytes, sizeof c->link[l].bytes);
+    }
+    sum = checksum_add(sum, &c->instances, sizeof c->instances);
+    return checksum_add(sum, &c->most, sizeof c->most);
+}
+
+/* ---- origins on one rank ------------------------------------------------------------------- */
+
+static int rank_of(const evn_loop *loop, int unit) {
+    return evn_cluster_rank_of(loop->cluster, unit);
+}
+
+/* The unit on whose rank task t is born: that which an origin of an earlier one was sent to, or
+ * that of the heaviest; *tied: the first origin that was sent somewhere, -1: none. */
+static evn_status find_birthplace(const evn_loop *loop, const struct origins *o, int t,
+                                  const int *to, const char *sent, int *unit) {
+    const evn_change *c = o->change;
+    int tied = -1;
+    for (int i = c->first[t]; i < c->first[t + 1]; i++) {
+        const int from = c->from[i];
+        if (!sent[from]) continue;
+        if (tied < 0) tied = from;
+        if (rank_of(loop, to[from]) != rank_of(loop, to[tied]))
+            return evn_fail(EVN_USAGE,
+                            "loop: tasks %d and %d of before, which task %d comes from, were sent "
+                            "to ranks %d and %d for other tasks that come from them, too; tasks "
+                            "that share origins in such a chain come in several changes",
+                            tied, from, t, rank_of(loop, to[tied]), rank_of(loop, to[from]));
+    }
+    *unit = to[tied < 0 ? o->heaviest[t] : tied];
+    return EVN_OK;
+}
+
+/* The owners of the tasks of before with the origins of each born one on one rank, in the order of
+ * born tasks. */
+static evn_status find_gathered(const evn_loop *loop, const struct origins *o, int *to,
+                                char *sent) {
+    const evn_change *c = o->change;
+    evn_status status = EVN_OK;
+    memcpy(to, loop->owner, (size_t)o->before->tasks * sizeof *to);
+    for (int t = 0; !status && t < c->tasks; t++) {
+        if (o->heaviest[t] < 0 || origins_kept(o, t)) continue;
+        int unit = 0;
+        status = find_birthplace(loop, o, t, to, sent, &unit);
+        for (int i = c->first[t]; !status && i < c->first[t + 1]; i++) {
+            if (rank_of(loop, to[c->from[i]]) != rank_of(loop, unit)) to[c->from[i]] = unit;
+            sent[c->from[i]] = 1;
+        }
+    }
+    return status;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+evn_status together_room_open(const evn_loop *loop, struct together_room *room,
+                              const struct origins *o) {
+    const size_t n = (size_t)o->change->tasks, m = (size_t)o->before->tasks;
+    char *sent = calloc(m, 1);
+    room->next = malloc(n * sizeof *room->next);
+    room->done = malloc(n * sizeof *room->done);
+    room->decision = malloc(sizeof *room->decision + n * sizeof *room->next);
+    room->gathered = malloc(m * sizeof *room->gathered);
+    evn_status status = EVN_OK;
+    if (!sent || !room->next || !room->done || !room->decision || !room->gathered)
+        status = evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
+    if (!status) status = find_gathered(loop, o, room->gathered, sent);
+    if (!status && evn_cluster_rank(loop->cluster)) status = schedule_follow_open(&room->follow, o);
+    free(sent);
+    return status;
+}
+
+void together_room_close(struct together_room *room) {
+    free(room->next);
+    free(room->done);
+    free(room->decision);
+    free(room->gathered);
+    schedule_follow_close(&room->follow);
+}
+
+/* ---- the change ---------------------------------------------------------------------------- */
+
+evn_status together_gather(evn_loop *loop, const struct together_room *room, const evn_change *c,
+                           evn_status mine) {
+    evn_status status =
+        together_same(loop, "evn_loop_change()", "tasks", c->tasks, mine ? 0 : checksum(c), mine);
+    return status ? status : together_carry(loop, loop->owner, room->gathered, "evn_loop_change()");
+}
+
+/* Rank 0's part. */
+struct deciding {
+    evn_loop *loop;
+    struct together_room *room;
+    const struct origins *of;
+};
+
+static evn_status decide(void *arg, const struct cluster_record *of, const void **down,
+                         size_t *bytes) {
+    const struct deciding *d = arg;
+    const size_t owners = (size_t)d->of->change->tasks * sizeof *d->room->next;
+    evn_status status = schedule_change(d->loop->schedule, d->of);
+    (void)of;
+    if (status) return status;
+    *d->room->decision = (struct decision){
+        .chunk = d->loop->together->draws ? evn_schedule_chunk(d->loop->schedule) : 0,
+        .instance = evn_schedule_instance(d->loop->schedule)};
+    memcpy(d->room->decision + 1, evn_schedule_owner(d->loop->schedule), owners);
+    *down = d->room->decision;
+    *bytes = sizeof *d->room->decision + owners;
+    return EVN_OK;
+}
+
+evn_status together_decide(evn_loop *loop, struct together_room *room, const struct origins *o,
+                           evn_status mine) {
+    struct deciding deciding = {loop, room, o};
+    struct meeting m = {.what = "evn_loop_change()", .decide = decide, .arg = &deciding};
+    evn_status status = cluster_meet(loop->cluster, mine, &m);
+    if (status && loop->together->chunk) { /* gathered tasks are not in their rank's range */
+        together_deal(loop, loop->together->next);
+        loop->pending = 1;
+    }
+    if (status) return status;
+    struct decision d;
+    memcpy(&d, m.down, sizeof d);
+    memcpy(room->next, (const char *)m.down + sizeof d, m.down_bytes - sizeof d);
+    room->chunk = d.chunk;
+    room->instance = d.instance;
+    if (evn_cluster_rank(loop->cluster))
+        schedule_follow(loop->schedule, &room->follow, room->next, d.chunk, d.instance);
+    return EVN_OK;
+}
+
+void together_take(evn_loop *loop, struct together_room *room) {
+    struct together *g = loop->together, before = *g;
+    *g = (struct together){.next = room->next,
+                           .chunk = room->chunk,
+                           .instance = room->instance,
+                           .draws = before.draws,
+                           .done = room->done,
+                           .decision = room->decision};
+    room->next = before.next;
+    room->done = before.done;
+    room->decision = before.decision;
+    if (g->chunk) together_deal(loop, g->next);
+    loop->plan++;
+    loop->pending = 1;
+}
+
+evn_status together_settle(evn_loop *loop) {
+    if (!loop->pending) return EVN_OK;
+    loop->pending = 0;
+    return together_carry(loop, loop->owner, loop->together->next, "evn_loop_change()");
+}

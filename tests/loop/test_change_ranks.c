@@ -1,0 +1,548 @@
+/* Tasks that come and go over ranks, which are processes here: random changes of a line of tasks,
+ * in which tasks are divided, merged, remade in pairs, inserted and removed, and numbers turned
+ * round; births from origins that were on several ranks; faces that come and go; tasks that travel.
+ * All values are those of plain arrays, under every schedule, with memory of the program's and with
+ * regions, on cores and on devices. Ranks that say different things all hear of it, and go on as
+ * before. Run: ctest -R change-ranks */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+#include "wire/ranks.h"
+#include <evener.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct numbers;
+enum { MOST = 64, VALUES = 24, BYTES = VALUES * sizeof(double), START = 14, RANKS_MAX = 5 };
+
+struct trial {
+    int ranks, place, rounds;
+    const char *schedule;
+    const char *const *list;
+};
+static const struct trial *trial;
+
+struct world {
+    evn_cluster *cluster;
+    int rank;
+    evn_machine *machine;
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    evn_place *place;
+    evn_exchange *exchange;
+    int fail_make;
+    unsigned seed; /* the same on all ranks */
+    int tasks;
+    int line[MOST]; /* tasks in their order */
+    int face[MOST]; /* number of the first of two faces between tasks i and i + 1 of the line */
+    int numbered;
+    double *block[MOST]; /* memory here; NULL */
+    int region[MOST];
+    double value[MOST][VALUES]; /* as they should be */
+    /* of before, while tasks are born */
+    double *old[MOST];
+    const struct numbers *numbers;
+    int step;
+};
+
+/* A change, in the order of the line. */
+struct plan {
+    int tasks, first[MOST + 1], from[2 * MOST], at; /* by the line, both */
+    char kept[MOST];
+};
+
+static int below(struct world *w, int n) {
+    w->seed = w->seed * 1664525u + 1013904223u;
+    return (int)((w->seed >> 8) % (unsigned)n);
+}
+
+/* ---- homes --------------------------------------------------------------------------------- */
+
+static evn_status make(void *arg, int task) {
+    struct world *w = arg;
+    must(!w->block[task]);
+    if (w->fail_make) return evn_fail(EVN_MEMORY, "line: no room for task %d", task);
+    w->block[task] = malloc(BYTES);
+    return EVN_OK;
+}
+
+static void *memory(void *arg, int task, int block, size_t *bytes) {
+    const struct world *w = arg;
+    (void)block;
+    *bytes = w->block[task] ? BYTES : 0;
+    return w->block[task];
+}
+
+static void drop(void *arg, int task) {
+    struct world *w = arg;
+    free(w->block[task]);
+    w->block[task] = NULL;
+}
+
+/* ---- plain arrays -------------------------------------------------------------------------- */
+
+static void compute(double *v, int step) {
+    double next[VALUES];
+    for (int i = 1; i < VALUES - 1; i++)
+        next[i] = 0.5 * v[i] + 0.2 * v[i - 1] + 0.3 * v[i + 1] + step % 3;
+    memcpy(v + 1, next + 1, (VALUES - 2) * sizeof *v);
+}
+
+static void bear_plainly(double *v, double *const *origin, int count) {
+    for (int i = 0; i < VALUES; i++) {
+        v[i] = count ? 0 : i;
+        for (int k = 0; k < count; k++) v[i] += (k + 1) * origin[k][i] / (count + 1);
+    }
+}
+
+static void step_plainly(struct world *w) {
+    for (int i = 0; i + 1 < w->tasks; i++) {
+        double *a = w->value[w->line[i]], *b = w->value[w->line[i + 1]];
+        b[0] = a[VALUES - 2];
+        a[VALUES - 1] = b[1];
+    }
+    for (int t = 0; t < w->tasks; t++) compute(w->value[t], w->step);
+}
+
+static void check(struct world *w) {
+    int here = 0;
+    for (int t = 0; t < w->tasks; t++) {
+        if (!evn_loop_has(w->loop, t)) continue;
+        here++;
+        if (w->place) must_ok(evn_place_acquire(w->place, 1, &w->region[t], EVN_HOST, EVN_READ));
+        must(w->block[t] && !memcmp(w->block[t], w->value[t], BYTES));
+        if (w->place) must_ok(evn_place_release(w->place, 1, &w->region[t], EVN_HOST));
+    }
+    int all[RANKS_MAX], sum = 0;
+    must_ok(evn_cluster_gather(w->cluster, &here, sizeof here, all));
+    for (int r = 0; !w->rank && r < trial->ranks; r++) sum += all[r];
+    must(w->rank || sum == w->tasks);
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static void add_pair(const struct world *w, int i, evn_face *face) {
+    const int a = w->line[i], b = w->line[i + 1];
+    face[0] = (evn_face){.from = a, .to = b, .from_at = VALUES - 2, .n = {1, 1, 1}};
+    face[1] = (evn_face){.from = b, .to = a, .from_at = 1, .to_at = VALUES - 1, .n = {1, 1, 1}};
+}
+
+static void open_units(struct world *w) {
+    must_ok(evn_machine_open(&w->machine));
+    must_ok(evn_units_open_on(&w->units, w->machine, trial->list[w->rank], "emulated",
+                              EVN_OVERSUBSCRIBE));
+    must_ok(evn_cluster_units(w->cluster, w->units, NULL));
+}
+
+static void open_blocks(struct world *w) {
+    static const evn_access access[] = {EVN_BOTH};
+    static const evn_home home = {.blocks = 1, .make = make, .memory = memory, .drop = drop};
+    if (trial->place) must_ok(evn_place_open(&w->place, w->units, 0.5));
+    for (int t = 0; t < w->tasks; t++) {
+        for (int i = 0; i < VALUES; i++) w->value[t][i] = t + i % 5;
+        if (evn_loop_has(w->loop, t)) must_ok(make(w, t));
+        if (w->block[t]) memcpy(w->block[t], w->value[t], BYTES);
+        if (w->place) must_ok(evn_place_add(w->place, w->block[t], BYTES, &w->region[t]));
+    }
+    if (w->place) must_ok(evn_loop_place(w->loop, w->place, 1, w->region, access));
+    must_ok(evn_loop_homes(w->loop, &home, w));
+}
+
+static void open_world(struct world *w, evn_cluster *cluster) {
+    evn_face face[2 * MOST];
+    *w = (struct world){.cluster = cluster, .rank = evn_cluster_rank(cluster), .seed = 7};
+    w->tasks = START;
+    open_units(w);
+    const evn_problem p = {.tasks = w->tasks,
+                           .units = evn_cluster_unit_count(cluster),
+                           .speed = evn_cluster_speeds(cluster)};
+    must_ok(evn_schedule_open(&w->schedule, trial->schedule, &p));
+    must_ok(evn_loop_open_on(&w->loop, w->units, w->schedule, cluster));
+    open_blocks(w);
+    for (int t = 0; t < w->tasks; t++) w->line[t] = t;
+    for (int i = 0; i + 1 < w->tasks; i++) {
+        add_pair(w, i, &face[2 * i]);
+        w->face[i] = 2 * i;
+    }
+    w->numbered = 2 * (w->tasks - 1);
+    must_ok(evn_exchange_open(&w->exchange, w->loop, sizeof(double), w->numbered, face,
+                              w->place ? NULL : (void *const *)w->block));
+}
+
+static void close_world(struct world *w) {
+    evn_exchange_close(w->exchange);
+    evn_loop_close(w->loop);
+    evn_place_close(w->place);
+    evn_schedule_close(w->schedule);
+    evn_units_close(w->units);
+    evn_machine_close(w->machine);
+    for (int t = 0; t < w->tasks; t++) free(w->block[t]);
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/* A task's values on cores, or its copy of a device's. */
+static evn_status work(struct world *w, evn_batch *b, int task) {
+    double copy[VALUES];
+    if (evn_batch_device(b) < 0) {
+        compute(w->block[task], w->step);
+        return EVN_OK;
+    }
+    evn_queue *q = evn_batch_queue(b);
+    evn_buffer *buffer = evn_batch_buffer(b);
+    const size_t at = evn_batch_at(b, task, 0);
+    evn_status status = evn_copy_to_host(q, copy, buffer, at, BYTES);
+    if (!status) status = evn_queue_finish(q);
+    if (status) return status;
+    compute(copy, w->step);
+    status = evn_copy_to_device(q, buffer, at, copy, BYTES);
+    return status ? status : evn_queue_finish(q);
+}
+
+/* Times that are not true, so that tasks move. */
+static evn_status body(evn_unit *unit, evn_batch *b, void *arg) {
+    struct world *w = arg;
+    int count;
+    const int *task = evn_batch_tasks(b, &count);
+    evn_status status = EVN_OK;
+    (void)unit;
+    for (int i = 0; !status && i < count; i++) {
+        status = work(w, b, task[i]);
+        evn_batch_add(b, task[i], 1 + (task[i] * 7 + w->step * 3) % 11);
+    }
+    if (!status) evn_batch_done(b, count);
+    return status;
+}
+
+static void run_step(struct world *w) {
+    must_ok(evn_exchange_run(w->exchange));
+    must_ok(evn_loop_run(w->loop, body, w));
+    step_plainly(w);
+    w->step++;
+}
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+static void add_task(struct plan *p, int kept, int origins, int from) {
+    p->kept[p->tasks] = (char)kept;
+    for (int k = 0; k < origins; k++) p->from[p->at++] = from + k;
+    p->first[++p->tasks] = p->at;
+}
+
+static void draw_plan(struct world *w, struct plan *p) {
+    *p = (struct plan){0};
+    for (int i = 0; i < w->tasks; i++) {
+        const int way = below(w, 12), more = p->tasks < MOST / 2, pair = i + 1 < w->tasks;
+        if (way == 0 && more) {
+            for (int c = 1 + below(w, 3); c; c--) add_task(p, 0, 1, i);
+        } else if (way == 1 && pair && w->tasks > 6) {
+            add_task(p, 0, 2, i++);
+        } else if (way == 2 && pair) {
+            add_task(p, 0, 2, i);
+            add_task(p, 0, 2, i++);
+        } else if (way == 3 && w->tasks > 8) {
+            continue;
+        } else {
+            if (way == 4 && more) add_task(p, 0, 0, i);
+            add_task(p, 1, 1, i);
+        }
+    }
+}
+
+/* Whether tasks i and i + 1 of the new line were neighbours before. */
+static int stay(const struct plan *p, int i) {
+    return p->kept[i] && p->kept[i + 1] && p->from[p->first[i]] + 1 == p->from[p->first[i + 1]];
+}
+
+/* Faces between kept tasks that are neighbours no longer. */
+static void drop_faces(struct world *w, const struct plan *p) {
+    int gone[MOST], count = 0, kept[MOST] = {0}, together[MOST] = {0};
+    for (int i = 0; i < p->tasks; i++) {
+        if (p->kept[i]) kept[p->from[p->first[i]]] = 1;
+        if (i + 1 < p->tasks && stay(p, i)) together[p->from[p->first[i]]] = 1;
+    }
+    for (int i = 0; i + 1 < w->tasks; i++) {
+        if (!kept[i] || !kept[i + 1] || together[i]) continue;
+        gone[count++] = w->face[i];
+        gone[count++] = w->face[i] + 1;
+    }
+    must_ok(evn_exchange_drop(w->exchange, count, gone));
+}
+
+/* The same by the numbers of tasks: `line` of the new ones. */
+struct numbers {
+    int first[MOST + 1], from[2 * MOST], region[MOST], line[MOST];
+    char kept[MOST];
+    double weight[MOST];
+};
+
+static void number(struct world *w, const struct plan *p, struct numbers *c) {
+    const int turned = !below(w, 3), n = p->tasks;
+    c->first[0] = 0;
+    for (int t = 0; t < n; t++) {
+        const int i = turned ? n - 1 - t : t, count = p->first[i + 1] - p->first[i];
+        c->line[i] = t;
+        c->kept[t] = p->kept[i];
+        c->weight[t] = 1 + below(w, 3);
+        for (int k = 0; k < count; k++)
+            c->from[c->first[t] + k] = w->line[p->from[p->first[i] + k]];
+        c->first[t + 1] = c->first[t] + count;
+        c->region[t] = -1;
+        if (w->place && !c->kept[t]) must_ok(evn_place_add(w->place, NULL, BYTES, &c->region[t]));
+    }
+}
+
+static evn_status bear(evn_unit *unit, evn_batch *b, void *arg) {
+    struct world *w = arg;
+    int count;
+    const int *task = evn_batch_tasks(b, &count);
+    const struct numbers *c = w->numbers;
+    (void)unit;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < count; i++) {
+        const int t = task[i], origins = evn_batch_origins(b, t);
+        double copy[2][VALUES], *origin[2] = {copy[0], copy[1]}, born[VALUES];
+        must(origins == c->first[t + 1] - c->first[t]);
+        for (int k = 0; !status && k < origins; k++) {
+            if (evn_batch_device(b) >= 0) {
+                status = evn_copy_to_host(evn_batch_queue(b), copy[k], evn_batch_buffer(b),
+                                          evn_batch_origin_at(b, t, k, 0), BYTES);
+                if (!status) status = evn_queue_finish(evn_batch_queue(b));
+            } else {
+                origin[k] =
+                    w->place ? evn_batch_origin_host(b, t, k, 0) : w->old[c->from[c->first[t] + k]];
+            }
+        }
+        if (status) return status;
+        bear_plainly(born, origin, origins);
+        if (evn_batch_device(b) < 0) {
+            memcpy(w->block[t], born, BYTES);
+            continue;
+        }
+        status = evn_copy_to_device(evn_batch_queue(b), evn_batch_buffer(b), evn_batch_at(b, t, 0),
+                                    born, BYTES);
+        if (!status) status = evn_queue_finish(evn_batch_queue(b));
+    }
+    if (!status) evn_batch_done(b, count);
+    return status;
+}
+
+/* Memory of the new tasks, and how values should be. */
+static void go_on(struct world *w, const struct numbers *c, int n, int *gone) {
+    static double value[MOST][VALUES];
+    double *block[MOST] = {0};
+    int region[MOST];
+    memset(gone, 0, MOST * sizeof *gone);
+    for (int t = 0; t < w->tasks; t++) gone[t] = 1;
+    for (int t = 0; t < n; t++) {
+        const int count = c->first[t + 1] - c->first[t], from = count ? c->from[c->first[t]] : -1;
+        double *origin[2] = {NULL, NULL};
+        for (int k = 0; k < count; k++) origin[k] = w->value[c->from[c->first[t] + k]];
+        region[t] = c->kept[t] ? w->region[from] : c->region[t];
+        if (c->kept[t]) {
+            block[t] = w->block[from];
+            memcpy(value[t], w->value[from], BYTES);
+            gone[from] = 0;
+        } else {
+            bear_plainly(value[t], origin, count);
+            if (evn_loop_has(w->loop, t)) block[t] = malloc(BYTES);
+            if (w->place && block[t]) must_ok(evn_place_arrive(w->place, region[t], block[t]));
+        }
+    }
+    memcpy(w->old, w->block, sizeof w->old);
+    memcpy(w->block, block, sizeof block);
+    memcpy(w->value, value, sizeof value);
+    memcpy(w->region, region, (size_t)n * sizeof *region);
+    memcpy(w->line, c->line, (size_t)n * sizeof *w->line);
+    w->tasks = n;
+}
+
+static void add_faces(struct world *w, const struct plan *p) {
+    evn_face face[2 * MOST];
+    int count = 0, before[MOST];
+    memcpy(before, w->face, sizeof before);
+    for (int i = 0; i + 1 < w->tasks; i++) {
+        if (stay(p, i)) {
+            w->face[i] = before[p->from[p->first[i]]];
+            continue;
+        }
+        add_pair(w, i, &face[count]);
+        w->face[i] = w->numbered + count;
+        count += 2;
+    }
+    must_ok(evn_exchange_add(w->exchange, count, face, w->place ? NULL : (void *const *)w->block));
+    w->numbered += count;
+}
+
+static void change(struct world *w) {
+    struct plan p;
+    struct numbers c;
+    int gone[MOST], region[MOST];
+    const int before = w->tasks;
+    draw_plan(w, &p);
+    drop_faces(w, &p);
+    number(w, &p, &c);
+    memcpy(region, w->region, sizeof region);
+    const evn_change change = {.tasks = p.tasks,
+                               .first = c.first,
+                               .from = c.from,
+                               .kept = c.kept,
+                               .weight = below(w, 2) ? c.weight : NULL,
+                               .links = -1,
+                               .region = w->place ? c.region : NULL};
+    must_ok(evn_loop_change(w->loop, &change));
+    go_on(w, &c, p.tasks, gone);
+    w->numbers = &c;
+    add_faces(w, &p);
+    must_ok(evn_loop_bear(w->loop, bear, w, EVN_READ));
+    for (int t = 0; t < before; t++) {
+        if (!gone[t]) continue;
+        if (w->place) must_ok(evn_place_remove(w->place, region[t]));
+        free(w->old[t]);
+    }
+    check(w);
+}
+
+/* ---- the tests ----------------------------------------------------------------------------- */
+
+static void rounds(evn_cluster *cluster) {
+    static struct world w;
+    open_world(&w, cluster);
+    for (int r = 0; r < trial->rounds; r++) {
+        for (int s = r % 4; s < 3; s++) run_step(&w); /* also none */
+        change(&w);
+    }
+    for (int s = 0; s < 3; s++) run_step(&w);
+    check(&w);
+    must(evn_loop_generation(w.loop) == trial->rounds);
+    must(evn_schedule_problem(evn_loop_schedule(w.loop))->tasks == w.tasks);
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    close_world(&w);
+}
+
+static const char *const CPUS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1", "1:CPU:2", "1:CPU:1"};
+static const char *const ALONE[RANKS_MAX] = {"1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1"};
+static const char *const MIXED[RANKS_MAX] = {"1:CPU:1,1:GPU:1", "1:CPU:1", "2:GPU:1", "1:CPU:1",
+                                             "1:GPU:1"};
+static const int RANKS[] = {2, 3, 5};
+
+static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) {
+    trial = t;
+    alarm(120); /* ranks that wait for each other for ever */
+    if (ranks_of_cluster(0, t->ranks, rank_main))
+        fail_msg("%d ranks, %s, place %d", t->ranks, t->schedule, t->place);
+    alarm(0);
+}
+
+static void test_schedules(void **state) {
+    (void)state;
+    static const char *const schedules[] = {
+        "static",      "dynamic",        "dynamic:chunk=1,memorize=0",
+        "guided:size", "guided:time",    "weighted",
+        "binpack",     "interval",       "map",
+        "auto",        "optimal:limit=1"};
+    enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+    for (int i = 0; i < SCHEDULES; i++)
+        for (int r = 0; r < 3; r++)
+            for (int place = 0; place < 2; place++)
+                run(&(struct trial){RANKS[r], place, i < SCHEDULES - 1 ? 12 : 2, schedules[i],
+                                    place ? ALONE : CPUS},
+                    rounds);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"map", "dynamic:chunk=1,memorize=0", "guided:time"};
+    for (int s = 0; s < 3; s++)
+        for (int r = 0; r < 3; r++)
+            run(&(struct trial){RANKS[r], 1, 8, schedules[s], MIXED}, rounds);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------ */
+
+/* A call that fails on all ranks with words that say why, and leaves all as it was. */
+#define USAGE(words, call)                                                                         \
+    do {                                                                                           \
+        must_give(call, EVN_USAGE);                                                                \
+        must(strstr(evn_message(), words));                                                        \
+        must(evn_loop_generation(w.loop) == 0);                                                    \
+        run_step(&w);                                                                              \
+        check(&w);                                                                                 \
+    } while (0)
+
+static void mistakes(evn_cluster *cluster) {
+    static struct world w;
+    open_world(&w, cluster);
+    const int last = w.rank == trial->ranks - 1, odd = w.rank == 1;
+    int first[START + 1], from[START], far[START];
+    char kept[START], none[START] = {0};
+    for (int t = 0; t <= START; t++) first[t] = t;
+    for (int t = 0; t < START; t++) from[t] = far[t] = t, kept[t] = 1;
+    far[0] = START;
+    run_step(&w);
+    const evn_change good = {
+        .tasks = START, .first = first, .from = from, .kept = kept, .links = -1};
+    evn_change c = good;
+    c.tasks = START - last;
+    USAGE("on rank 2 and", evn_loop_change(w.loop, &c));
+    c = good;
+    c.kept = odd ? none : kept;
+    USAGE("arrays on rank 1", evn_loop_change(w.loop, &c));
+    c = good;
+    c.kept = none;
+    c.from = odd ? far : from;
+    USAGE("comes from task 14", evn_loop_change(w.loop, &c));
+    /* with 14 tasks on 3 ranks: 0 to 4, 5 to 9, 10 to 13 */
+    const int chain_first[] = {0, 2, 4, 6}, chain[] = {0, 5, 10, 11, 5, 10};
+    c = (evn_change){.tasks = 3, .first = chain_first, .from = chain, .links = -1};
+    USAGE("which task 2 comes from, were sent to ranks 0 and 2", evn_loop_change(w.loop, &c));
+    const evn_face face = {.from = 0, .to = 5, .from_at = 2 + odd, .to_at = 10, .n = {1, 1, 1}};
+    USAGE("arrays on rank 1", evn_exchange_add(w.exchange, 1, &face, (void *const *)w.block));
+    USAGE("1 faces on rank 1", evn_exchange_add(w.exchange, odd, &face, (void *const *)w.block));
+    const evn_face beyond = {
+        .from = 0, .to = odd ? START : 5, .from_at = 2, .to_at = 10, .n = {1, 1, 1}};
+    USAGE("task 14", evn_exchange_add(w.exchange, 1, &beyond, (void *const *)w.block));
+    USAGE("arrays on rank 1", evn_exchange_drop(w.exchange, 1, (const int[]){odd}));
+    USAGE("1 faces on rank 1", evn_exchange_drop(w.exchange, odd, (const int[]){0}));
+    must_ok(evn_loop_change(w.loop, &good)); /* and what is right is done */
+    run_step(&w);
+    check(&w);
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    close_world(&w);
+}
+
+/* An origin that finds no room where it is to go. */
+static void no_room(evn_cluster *cluster) {
+    static struct world w;
+    open_world(&w, cluster);
+    const int first[] = {0, 2, 3}, from[] = {0, 13, 1};
+    run_step(&w);
+    w.fail_make = !w.rank;
+    must_give(evn_loop_change(w.loop,
+                              &(evn_change){.tasks = 2, .first = first, .from = from, .links = -1}),
+              EVN_MEMORY);
+    must(strstr(evn_message(), "no room for task 13"));
+    must(evn_loop_generation(w.loop) == 0);
+    close_world(&w);
+}
+
+static void test_mistakes(void **state) {
+    (void)state;
+    run(&(struct trial){3, 0, 0, "static", ALONE}, mistakes);
+    run(&(struct trial){3, 0, 0, "static", ALONE}, no_room);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_mistakes),
+    };
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
