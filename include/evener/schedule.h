@@ -161,7 +161,7 @@ typedef struct evn_change {
     const int *region; /* n x regions of evn_loop_place(): those of born tasks, -1 for none; entries
                           of kept tasks are not looked at. NULL: born tasks have none */
     const int *family; /* n, NULL: none. Born tasks of one number >= 0 may be coarsened together.
-                          For changes over ranks; on one rank not looked at */
+                          Not looked at yet: origins on several ranks come together at the change */
     double most; /* of auto and map: part of all weight that may leave its unit in this change, 0 to
                     1, beside what goes with origins; 0: what pays */
 } evn_change;
