@@ -10,8 +10,7 @@
  * bars: "parts": names; "rows": [{"head", "label", "parts": "expression of all parts", "note"}]; a
  * note may be an expression between braces with text around it, "speedup {..}, published 2.51".
  * timelines, maps: "plans": outputs, [{"plan": "papers{..}", "label": "static"}]; of timelines with
- * "only": "exchange" computing is left out.
- * none: only the text, for pictures that nothing draws yet. */
+ * "only": "exchange" computing is left out. */
 #include "bench/papers.h"
 #include "common/cli/json_file.h"
 #include "common/cli/message.h"
@@ -244,7 +243,7 @@ static int draw(struct drawing *d) {
     else if (!strcmp(how, "timelines") || !strcmp(how, "maps"))
         code = draw_plans(d, *how == 'm');
     else
-        put(&d->page, "<h3>%s</h3>\n", json_text(d->picture, "title"));
+        code = complain_of(d, "\"draw\" is none of lines, bars, timelines and maps");
     if (!code && about) put(&d->page, "<p class=\"note\">%s</p>\n", about);
     return code;
 }
