@@ -377,13 +377,23 @@ static evn_status room_for_one(evn_session *s) {
     return EVN_OK;
 }
 
-/* Spaces of units: the host's units share one, each device has its own. NULL: no memory. */
-static int *find_memories(const evn_units *units) {
-    const int n = evn_units_count(units);
-    int *space = malloc((size_t)n * sizeof *space);
-    for (int u = 0; space && u < n; u++)
-        space[u] = evn_unit_is_gpu(evn_units_get(units, u)) ? 1 + u : 0;
+/* Spaces of units: the host's units share one, each device has its own; over ranks each rank has
+ * one. NULL: no memory. */
+static int *find_memories(const evn_session *s, int units) {
+    int *space = malloc((size_t)units * sizeof *space);
+    for (int u = 0; space && u < units; u++) {
+        if (s->cluster)
+            space[u] = evn_cluster_rank_of(s->cluster, u);
+        else
+            space[u] = evn_unit_is_gpu(evn_units_get(s->units, u)) ? 1 + u : 0;
+    }
     return space;
+}
+
+/* Whether a schedule gains by knowing them: where there are devices, and over ranks where states
+ * are told that would go along. */
+static int has_memories(const evn_session *s, const evn_problem *problem) {
+    return s->cluster ? problem->state != NULL : evn_units_gpus(s->units) > 0;
 }
 
 /* The problem with what the session knows of units. */
@@ -400,8 +410,8 @@ static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const ch
         whole.speed = speed = count_speeds(s->units);
         if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
     }
-    if (!whole.space && whole.units == units && !s->cluster && evn_units_gpus(s->units)) {
-        whole.space = space = find_memories(s->units);
+    if (!whole.space && whole.units == units && has_memories(s, problem)) {
+        whole.space = space = find_memories(s, units);
         if (!space) {
             free(speed);
             return evn_fail(EVN_MEMORY, "loop: not enough memory");

@@ -80,6 +80,20 @@ static void ask(void) {
     close_all();
 }
 
+/* States that would go along to another rank: the schedule knows which units are of one. */
+static void ask_spaces(void) {
+    double state[TASKS];
+    for (int t = 0; t < TASKS; t++) state[t] = 1e6;
+    MUST(!evn_open(&session, "2:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
+    MUST(!evn_open_loop(&loop, session, "map", &(evn_problem){.tasks = TASKS, .state = state}));
+    const evn_problem *p = evn_schedule_problem(evn_loop_schedule(loop));
+    MUST(p->units == 2 * RANKS && p->space);
+    for (int u = 0; u < p->units; u++) MUST(p->space[u] == u / 2);
+    MUST(!evn_open_loop(&loop, session, "map", &(evn_problem){.tasks = TASKS}));
+    MUST(!evn_schedule_problem(evn_loop_schedule(loop))->space);
+    MUST(!evn_close(session));
+}
+
 static void collect(void) {
     static const int steps = 7;
     open_all("guided:time");
@@ -272,6 +286,11 @@ static void test_absent(void **state) {
     for (int i = 0; i < 4; i++) assert_int_equal(run(ranks[i], absent), 0);
 }
 
+static void test_spaces(void **state) {
+    (void)state;
+    assert_int_equal(run("3", ask_spaces), 0);
+}
+
 static void test_two_loops(void **state) {
     (void)state;
     assert_int_equal(run("2", two_loops), 0);
@@ -320,10 +339,11 @@ static void test_record(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ask),    cmocka_unit_test(test_collect),
-        cmocka_unit_test(test_absent), cmocka_unit_test(test_two_loops),
-        cmocka_unit_test(test_refuse), cmocka_unit_test(test_give_up),
-        cmocka_unit_test(test_record), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ask),       cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_collect),   cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
