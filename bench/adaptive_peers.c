@@ -170,7 +170,7 @@ static void adapt(struct here *h) {
     if (adaptive_decide(&h->mesh, h->steep, &h->change)) quit("no memory");
     if (h->change.born) {
         if (h->way == ANEW) close_loop(h);
-        if (mesh_change(&h->mesh, &h->change, &h->before)) quit("no memory");
+        if (mesh_change(&h->mesh, &h->change, 1, &h->before)) quit("no memory");
         h->steep = realloc(h->steep, (size_t)h->change.leaves * sizeof *h->steep);
         if (h->way == ANEW) open_loop(h);
         if (h->way == ONE || h->way == TWO) change_loop(h);

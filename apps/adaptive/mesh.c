@@ -11,7 +11,7 @@ static int make_blocks(struct mesh *m) {
     return m->block && m->beyond ? 0 : -1;
 }
 
-static struct block *new_block(void) {
+struct block *mesh_new_block(void) {
     struct block *b = aligned_alloc(64, (sizeof *b + 63) / 64 * 64);
     if (b) memset(b, 0, sizeof *b);
     return b;
@@ -31,7 +31,7 @@ static void look_beyond(struct mesh *m) {
 int adaptive_mesh_open(struct mesh *m, int roots, int levels, double square) {
     *m = (struct mesh){.square = square};
     int failed = quadtree_open(&m->tree, roots, levels) || make_blocks(m);
-    for (int t = 0; !failed && t < m->tree.leaves; t++) failed = !(m->block[t] = new_block());
+    for (int t = 0; !failed && t < m->tree.leaves; t++) failed = !(m->block[t] = mesh_new_block());
     if (failed)
         adaptive_mesh_close(m);
     else
@@ -59,12 +59,14 @@ double mesh_finest(const struct mesh *m) {
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-int mesh_change(struct mesh *m, struct change *c, struct mesh *before) {
+int mesh_change(struct mesh *m, struct change *c, int makes, struct mesh *before) {
     struct mesh next = {.tree = c->next, .square = m->square};
     int failed = make_blocks(&next);
     for (int t = 0; !failed && t < next.tree.leaves; t++) {
-        next.block[t] = c->kept[t] ? m->block[c->from[c->first[t]]] : new_block();
-        failed = !next.block[t];
+        if (c->kept[t])
+            next.block[t] = m->block[c->from[c->first[t]]];
+        else if (makes)
+            failed = !(next.block[t] = mesh_new_block());
     }
     if (failed) {
         for (int t = 0; next.block && t < next.tree.leaves; t++)

@@ -22,13 +22,16 @@ struct mesh {
 int adaptive_mesh_open(struct mesh *mesh, int roots, int levels, double square);
 void adaptive_mesh_close(struct mesh *mesh);
 
+/* A block of zeros, to be freed; NULL: no memory. */
+struct block *mesh_new_block(void);
+
 struct frame mesh_frame(const struct mesh *mesh, int leaf);
 double mesh_finest(const struct mesh *mesh); /* side of the smallest cell there may be */
 
-/* Goes on to the next tree: kept blocks stay where they are, born ones are new memory. `before`
- * gets the blocks of before, whose gone ones mesh_forget() frees once born blocks have their
- * values. */
-int mesh_change(struct mesh *mesh, struct change *change, struct mesh *before);
+/* Goes on to the next tree: kept blocks stay where they are, born ones are new memory, or NULL
+ * where `makes` is 0. `before` gets the blocks of before, whose gone ones mesh_forget() frees once
+ * born blocks have their values. */
+int mesh_change(struct mesh *mesh, struct change *change, int makes, struct mesh *before);
 void mesh_forget(struct mesh *before, const struct change *change);
 
 /* Values of a born block from its origins. */

@@ -31,7 +31,8 @@ int adaptive_begin(struct mesh *mesh, const struct problem *problem);
 double adaptive_step(const struct mesh *mesh);
 int adaptive_decide(const struct mesh *mesh, const double *steep, struct change *change);
 
-/* Runs `steps` steps from the beginning. `mesh` is then that of the end. */
+/* Runs `steps` steps from the beginning. `mesh` is then that of the end, over ranks with the blocks
+ * that this rank has; the others are NULL. */
 evn_status adaptive_run(struct mesh *mesh, const struct problem *problem, evn_units *units,
                         evn_schedule *schedule, const struct run_options *options, int steps,
                         struct outcome *outcome);

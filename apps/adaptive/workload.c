@@ -145,6 +145,7 @@ static const struct workload adaptive = {
     .weight = "blocks",
     .schedule = "map",
     .cpu_only = 1,
+    .ranks = 1,
     .by_core = 1,
     .options = options,
     .rules = rules,

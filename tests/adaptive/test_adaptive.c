@@ -185,7 +185,7 @@ static void plain_change(struct mesh *m) {
     }
     assert_int_equal(quadtree_change(&c, &m->tree, want), 0);
     if (c.born) {
-        assert_int_equal(mesh_change(m, &c, &before), 0);
+        assert_int_equal(mesh_change(m, &c, 1, &before), 0);
         for (int t = 0; t < m->tree.leaves; t++)
             if (!c.kept[t]) mesh_bear(m, t, &c, &before);
         mesh_forget(&before, &c);

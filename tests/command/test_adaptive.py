@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adaptive mesh by the command: verified, one hash from every set of units and every schedule, the record, plans, bad input.
+"""The adaptive mesh by the command: verified, one hash from every set of units, every schedule and any ranks, the record, plans, bad input.
 
 Run: ctest -R command-adaptive, or tests/command/test_adaptive.py build/evener [test ..]
 """
@@ -43,6 +43,21 @@ class Adaptive(unittest.TestCase):
                 self.assertIs(r["verified"], True, f"{units} {schedule}")
                 hashes.add((r["hash"], r["error"], r["mesh"]["changes"], r["mesh"]["born"]))
         self.assertEqual(len(hashes), 1)
+
+    def test_over_ranks(self):
+        """Blocks are born, leave and travel on several ranks; the bits are those of one."""
+        def told(r):
+            return r["hash"], r["error"], r["mass_drift"], r["mesh"]["changes"], r["mesh"]["born"], r["mesh"]["gone"]
+        size = "--size", "32", "--levels", "3", "--steps", "120", "--every", "2"
+        alone, moved = self.record(*size, "--units", "1:CPU:1"), 0
+        for ranks, units in ("processes:2", "1:CPU:1"), ("processes:3", "1:CPU:1"), ("processes:2,latency=20us", "2:CPU:1"):
+            for schedule in "map", "auto", "dynamic:chunk=1", "guided:time":
+                r = self.record(*size, "--wire", ranks, "--units", units, "--schedule", schedule)
+                self.assertEqual((told(r), r["verified"]), (told(alone), True), f"{ranks} {units} {schedule}")
+                self.assertEqual(len(r["owner"]), r["mesh"]["blocks"])
+                moved += r["transfers"]["moved_between_ranks"]
+        self.assertGreater(moved, 0)
+        self.assertGreater(alone["mesh"]["changes"], 1)
 
     def test_record(self):
         r = self.record(*SMALL, "--units", "2:CPU:1")
