@@ -1181,30 +1181,58 @@ static evn_status build(struct opencl_device *d, cl_program *out, const char *te
     return EVN_OK;
 }
 
-/* Runs a*b+c where both roundings and one give different numbers: in one expression, and across two
- * statements. 1: all had two. */
-static evn_status run_trial(struct opencl_device *d, cl_program program, int *two_roundings) {
-    /* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54, the last of which is rounded away */
-    const double a = 1 + 0x1p-27, in[2] = {a, -(1 + 0x1p-26)};
-    double out[2] = {-1, -1};
-    size_t one = 1;
+/* ---- trials of the compiler ---- */
+
+/* Runs the kernel "trial" on `all` items over a buffer with `data`, which gets what is there then.
+ * `n`: its second argument; NULL: it has none. `group`: NULL, of any size. */
+static evn_status run_trial(struct opencl_device *d, cl_program program, void *data, size_t bytes,
+                            const cl_int *n, size_t all, const size_t *group, const char *what) {
     cl_int code = 0;
     cl_mem buffer = NULL;
     cl_kernel kernel = cl->CreateKernel(program, "trial", &code);
-    if (!code)
-        buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, sizeof in + sizeof out,
-                                  NULL, &code);
+    if (!code) buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, bytes, NULL, &code);
     if (!code) code = cl->SetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    if (!code && n) code = cl->SetKernelArg(kernel, 1, sizeof *n, n);
     if (!code)
-        code = cl->EnqueueWriteBuffer(d->own, buffer, CL_TRUE, 0, sizeof in, in, 0, NULL, NULL);
-    if (!code) code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
-    if (!code)
-        code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, sizeof in, sizeof out, out, 0, NULL,
-                                     NULL);
+        code = cl->EnqueueWriteBuffer(d->own, buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+    if (!code) code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &all, group, 0, NULL, NULL);
+    if (!code) code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
     if (buffer) cl->ReleaseMemObject(buffer);
     if (kernel) cl->ReleaseKernel(kernel);
-    *two_roundings = out[0] == 0 && out[1] == 0;
-    return code ? refused(d, code, "a trial of what the compiler fuses") : EVN_OK;
+    return code ? refused(d, code, what) : EVN_OK;
+}
+
+/* Compiles `text` and runs it, once a device: *verdict is 1 from then on, or -1 where `run` has
+ * found the compiler wrong; 0 before. */
+static evn_status try_compiler(struct opencl_device *d, int *verdict, const char *const text[2],
+                               evn_status (*run)(struct opencl_device *d, cl_program program,
+                                                 int *wrong)) {
+    pthread_mutex_lock(&d->lock);
+    evn_status status = EVN_OK;
+    if (!*verdict) {
+        cl_program program;
+        int wrong = 0;
+        status = from_source(d, &program, OPTIONS, text);
+        if (!status) {
+            status = run(d, program, &wrong);
+            cl->ReleaseProgram(program);
+        }
+        if (!status) *verdict = wrong ? -1 : 1;
+    }
+    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
+/* a*b+c where both roundings and one give different numbers: in one expression, and across two
+ * statements. */
+static evn_status run_contract(struct opencl_device *d, cl_program program, int *wrong) {
+    /* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54, the last of which is rounded away */
+    double x[4] = {1 + 0x1p-27, -(1 + 0x1p-26), -1, -1};
+    const size_t one = 1;
+    evn_status status =
+        run_trial(d, program, x, sizeof x, NULL, one, &one, "a trial of what the compiler fuses");
+    *wrong = x[2] != 0 || x[3] != 0;
+    return status;
 }
 
 /* EVN_SYSTEM if the compiler fuses a*b+c although it was told not to. */
@@ -1218,48 +1246,25 @@ static evn_status check_contract(struct opencl_device *d) {
                                        "    x[2] = x[0] * x[0] + x[1];\n"
                                        "    x[3] = square + x[1];\n"
                                        "}\n"};
-    pthread_mutex_lock(&d->lock);
-    evn_status status = EVN_OK;
-    if (!d->contract_off) {
-        cl_program program;
-        int two_roundings = 0;
-        status = from_source(d, &program, OPTIONS, text);
-        if (!status) {
-            status = run_trial(d, program, &two_roundings);
-            cl->ReleaseProgram(program);
-        }
-        if (!status) d->contract_off = two_roundings ? 1 : -1;
-    }
-    if (!status && d->contract_off < 0)
-        status = evn_fail(EVN_SYSTEM,
-                          "the compiler of \"%s\" fuses a*b+c although it is told not "
-                          "to (FP_CONTRACT OFF); use contract=on",
-                          d->key[0]);
-    pthread_mutex_unlock(&d->lock);
-    return status;
+    evn_status status = try_compiler(d, &d->contract_off, text, run_contract);
+    if (status || d->contract_off > 0) return status;
+    return evn_fail(EVN_SYSTEM,
+                    "the compiler of \"%s\" fuses a*b+c although it is told not to (FP_CONTRACT "
+                    "OFF); use contract=on",
+                    d->key[0]);
 }
 
 enum { TRIAL_ITEMS = 256, TRIAL_ROUNDS = 4 };
 
-/* *lost: the number of sums of the kernel below that are wrong. */
-static evn_status run_barriers(struct opencl_device *d, cl_program program, int *lost) {
+/* The sums of the kernel below. */
+static evn_status run_barriers(struct opencl_device *d, cl_program program, int *wrong) {
     enum { GROUPS = 8 };
     const size_t items = TRIAL_ITEMS, all = GROUPS * items;
-    cl_int code = 0, n = 16, sum[GROUPS * TRIAL_ITEMS] = {0};
-    cl_mem buffer = NULL;
-    cl_kernel kernel = cl->CreateKernel(program, "trial", &code);
-    if (!code)
-        buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, sizeof sum, NULL, &code);
-    if (!code) code = cl->SetKernelArg(kernel, 0, sizeof buffer, &buffer);
-    if (!code) code = cl->SetKernelArg(kernel, 1, sizeof n, &n);
-    if (!code)
-        code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &all, &items, 0, NULL, NULL);
-    if (!code)
-        code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, 0, sizeof sum, sum, 0, NULL, NULL);
-    if (buffer) cl->ReleaseMemObject(buffer);
-    if (kernel) cl->ReleaseKernel(kernel);
-    for (size_t i = 0; i < all; i++) *lost += sum[i] != TRIAL_ROUNDS * (n + 1);
-    return code ? refused(d, code, "a trial of its barriers") : EVN_OK;
+    cl_int n = 16, sum[GROUPS * TRIAL_ITEMS] = {0};
+    evn_status status =
+        run_trial(d, program, sum, sizeof sum, &n, all, &items, "a trial of its barriers");
+    for (size_t i = 0; i < all; i++) *wrong += sum[i] != TRIAL_ROUNDS * (n + 1);
+    return status;
 }
 
 /* EVN_SYSTEM if what the first item resets and the n first ones write between two barriers does not
@@ -1285,51 +1290,27 @@ static evn_status check_barriers(struct opencl_device *d) {
             "    sum[get_global_id(0)] = s;\n"
             "}\n"};
     if (!d->key[1] || !strstr(d->key[1], "PoCL")) return EVN_OK;
-    pthread_mutex_lock(&d->lock);
-    evn_status status = EVN_OK;
-    if (!d->barriers) {
-        cl_program program;
-        int lost = 0;
-        status = from_source(d, &program, OPTIONS, text);
-        if (!status) {
-            status = run_barriers(d, program, &lost);
-            cl->ReleaseProgram(program);
-        }
-        if (!status) d->barriers = lost ? -1 : 1;
-    }
-    if (!status && d->barriers < 0)
-        status = evn_fail(EVN_SYSTEM,
-                          "the compiler of \"%s\" loses what some items of a group write between "
-                          "barriers; set POCL_WORK_GROUP_METHOD=cbs, or use another version",
-                          d->key[1]);
-    pthread_mutex_unlock(&d->lock);
-    return status;
+    evn_status status = try_compiler(d, &d->barriers, text, run_barriers);
+    if (status || d->barriers > 0) return status;
+    return evn_fail(EVN_SYSTEM,
+                    "the compiler of \"%s\" loses what some items of a group write between "
+                    "barriers; set POCL_WORK_GROUP_METHOD=cbs, or use another version",
+                    d->key[1]);
 }
 
 enum { TRIAL_VALUES = 64 };
 
-/* *wrong: the quotients and square roots of the kernel below that are not the host's. */
+/* Quotients and square roots beside the host's. */
 static evn_status run_division(struct opencl_device *d, cl_program program, int *wrong) {
     const size_t all = TRIAL_VALUES;
     double x[4 * TRIAL_VALUES] = {0}, *y = x + all, *quotient = y + all, *root = quotient + all;
-    cl_int code = 0;
-    cl_mem buffer = NULL;
     for (size_t i = 0; i < all; i++) {
         x[i] = 1 + (double)i / 7;
         y[i] = 3 + (double)(i * i) / 11;
     }
-    cl_kernel kernel = cl->CreateKernel(program, "trial", &code);
-    if (!code)
-        buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, sizeof x, NULL, &code);
-    if (!code) code = cl->SetKernelArg(kernel, 0, sizeof buffer, &buffer);
-    if (!code)
-        code = cl->EnqueueWriteBuffer(d->own, buffer, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL);
-    if (!code) code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &all, NULL, 0, NULL, NULL);
-    if (!code) code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL);
-    if (buffer) cl->ReleaseMemObject(buffer);
-    if (kernel) cl->ReleaseKernel(kernel);
+    evn_status status = run_trial(d, program, x, sizeof x, NULL, all, NULL, "a trial of divisions");
     for (size_t i = 0; i < all; i++) *wrong += quotient[i] != x[i] / y[i] || root[i] != sqrt(x[i]);
-    return code ? refused(d, code, "a trial of divisions") : EVN_OK;
+    return status;
 }
 
 /* EVN_SYSTEM if quotients or square roots are not rounded correctly, as OpenCL 1.2 has them in
@@ -1343,27 +1324,15 @@ static evn_status check_division(struct opencl_device *d) {
                                        "    x[128 + i] = x[i] / x[64 + i];\n"
                                        "    x[192 + i] = sqrt(x[i]);\n"
                                        "}\n"};
-    pthread_mutex_lock(&d->lock);
-    evn_status status = EVN_OK;
-    if (!d->division) {
-        cl_program program;
-        int wrong = 0;
-        status = from_source(d, &program, OPTIONS, text);
-        if (!status) {
-            status = run_division(d, program, &wrong);
-            cl->ReleaseProgram(program);
-        }
-        if (!status) d->division = wrong ? -1 : 1;
-    }
-    if (!status && d->division < 0)
-        status = evn_fail(EVN_SYSTEM,
-                          "the compiler of \"%s\" does not round quotients and square roots of "
-                          "double precision correctly, which results depend on; use another "
-                          "platform or version",
-                          d->key[1] ? d->key[1] : d->key[0]);
-    pthread_mutex_unlock(&d->lock);
-    return status;
+    evn_status status = try_compiler(d, &d->division, text, run_division);
+    if (status || d->division > 0) return status;
+    return evn_fail(EVN_SYSTEM,
+                    "the compiler of \"%s\" does not round quotients and square roots of double "
+                    "precision correctly, which results depend on; use another platform or version",
+                    d->key[1] ? d->key[1] : d->key[0]);
 }
+
+/* ---- opening a program ---- */
 
 static evn_status opencl_program_open(evn_program *base) {
     struct opencl_program *p = (struct opencl_program *)base;
