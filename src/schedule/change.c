@@ -267,11 +267,8 @@ void schedule_follow(evn_schedule *s, struct schedule_follow *f, const int *owne
                      int instance) {
     const double carry = s->problem.carry;
     if (s->state && s->policy->close) s->policy->close(s);
-    problem_drop(&s->problem);
     free(s->state);
-    free(s->owner);
-    free(s->ran);
-    free(s->pool);
+    drop_room(s);
     memcpy(f->owner, owner, (size_t)f->problem.tasks * sizeof *owner);
     s->problem = f->problem;
     s->problem.carry = carry;

@@ -343,13 +343,13 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
 }
 
 /* A part of a plan and the unit that would keep most of it. */
-struct kept {
+struct overlap {
     int part, unit;
     double weight;
 };
 
 static int by_weight(const void *a, const void *b) {
-    const struct kept *x = a, *y = b;
+    const struct overlap *x = a, *y = b;
     if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
     return x->part != y->part ? x->part - y->part : x->unit - y->unit;
 }
@@ -369,14 +369,14 @@ static int are_alike(const evn_schedule *s, int u, int v) {
 static int rename_parts(const evn_schedule *s, int *to) {
     const evn_problem *p = &s->problem;
     const int U = p->units;
-    struct kept *list = calloc((size_t)U * (size_t)U, sizeof *list);
+    struct overlap *list = calloc((size_t)U * (size_t)U, sizeof *list);
     int *unit_of = malloc(2 * (size_t)U * sizeof *unit_of), *taken = unit_of + U, count = 0;
     const int failed = !list || !unit_of;
     for (int t = 0; !failed && t < p->tasks; t++)
         list[to[t] * U + s->owner[t]].weight += p->weight[t];
     for (int i = 0; !failed && i < U * U; i++)
         if (list[i].weight > 0 && are_alike(s, i / U, i % U))
-            list[count++] = (struct kept){i / U, i % U, list[i].weight};
+            list[count++] = (struct overlap){i / U, i % U, list[i].weight};
     if (!failed) qsort(list, (size_t)count, sizeof *list, by_weight);
     for (int u = 0; !failed && u < U; u++) unit_of[u] = taken[u] = -1;
     for (int i = 0; i < count; i++)
