@@ -16,6 +16,7 @@
 #    include <dlfcn.h>
 #    include <errno.h>
 #    include <otf2/otf2.h>
+#    include <stdarg.h>
 #    include <stdlib.h>
 #    include <string.h>
 #    include <sys/stat.h>
@@ -33,7 +34,8 @@
     X(GlobalDefWriter_WriteString) X(GlobalDefWriter_WriteAttribute) \
     X(GlobalDefWriter_WriteParadigm) X(GlobalDefWriter_WriteRegion) \
     X(GlobalDefWriter_WriteSystemTreeNode) X(GlobalDefWriter_WriteLocationGroup) \
-    X(GlobalDefWriter_WriteLocation) X(GlobalDefWriter_WriteGroup) X(GlobalDefWriter_WriteComm)
+    X(GlobalDefWriter_WriteLocation) X(GlobalDefWriter_WriteGroup) X(GlobalDefWriter_WriteComm) \
+    X(Error_RegisterCallback) X(Error_GetDescription)
 /* clang-format on */
 
 struct calls {
@@ -100,6 +102,14 @@ static void check(struct archive *a, OTF2_ErrorCode code) {
     if (code != OTF2_SUCCESS && !a->failed) a->failed = (int)code;
 }
 
+/* OTF2's own lines on standard error are left out: the first error becomes a message. */
+static OTF2_ErrorCode hear(void *archive, const char *file, uint64_t line, const char *function,
+                           OTF2_ErrorCode code, const char *format, va_list words) {
+    (void)file, (void)line, (void)function, (void)format, (void)words;
+    if (code != OTF2_WARNING && code != OTF2_DEPRECATED) check(archive, code);
+    return code;
+}
+
 static OTF2_FlushType flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *more,
                             bool final) {
     (void)data, (void)type, (void)location, (void)more, (void) final;
@@ -133,7 +143,7 @@ static void find_origin(struct archive *a) {
 
 static OTF2_EvtWriter *open_events(struct archive *a, int location) {
     OTF2_EvtWriter *out = a->call->Archive_GetEvtWriter(a->to, (OTF2_LocationRef)location);
-    if (!out) a->failed = OTF2_ERROR_INVALID;
+    if (!out) check(a, OTF2_ERROR_INVALID);
     return out;
 }
 
@@ -276,7 +286,7 @@ static void put_location(struct archive *a, int location, int rank, OTF2_Locatio
     if (local)
         check(a, a->call->Archive_CloseDefWriter(a->to, local));
     else
-        a->failed = OTF2_ERROR_INVALID;
+        check(a, OTF2_ERROR_INVALID);
 }
 
 static void put_locations(struct archive *a) {
@@ -321,7 +331,7 @@ static evn_status put_communicator(struct archive *a) {
 static evn_status put_definitions(struct archive *a) {
     evn_status status = EVN_OK;
     a->definitions = a->call->Archive_GetGlobalDefWriter(a->to);
-    if (!a->definitions) a->failed = OTF2_ERROR_INVALID;
+    if (!a->definitions) check(a, OTF2_ERROR_INVALID);
     if (a->failed) return EVN_OK;
     check(a, a->call->Archive_OpenDefFiles(a->to));
     check(a, a->call->GlobalDefWriter_WriteClockProperties(a->definitions, 1000000000, 0,
@@ -342,6 +352,7 @@ static evn_status write_archive(const evn_trace *trace, const char *noun, const 
     struct archive a = {.call = call, .of = trace, .noun = noun};
     a.events = calloc((size_t)locations(&a), sizeof *a.events);
     if (!a.events) return evn_fail(EVN_MEMORY, "trace: not enough memory for all locations");
+    const OTF2_ErrorCallback before = call->Error_RegisterCallback(hear, &a);
     a.list = call->AttributeList_New();
     a.to = call->Archive_Open(folder, name, OTF2_FILEMODE_WRITE, 1 << 20, 1 << 22,
                               OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -352,13 +363,15 @@ static evn_status write_archive(const evn_trace *trace, const char *noun, const 
         status = put_events(&a);
         if (!status) status = put_definitions(&a);
     } else {
-        a.failed = OTF2_ERROR_INVALID;
+        check(&a, OTF2_ERROR_INVALID);
     }
     if (a.to) check(&a, call->Archive_Close(a.to));
     if (a.list) call->AttributeList_Delete(a.list);
+    call->Error_RegisterCallback(before, NULL);
     free(a.events);
     if (status || !a.failed) return status;
-    return evn_fail(EVN_SYSTEM, "trace: OTF2 could not write %s.otf2 (error %d)", name, a.failed);
+    return evn_fail(EVN_SYSTEM, "trace: OTF2 could not write %s.otf2: %s", name,
+                    call->Error_GetDescription((OTF2_ErrorCode)a.failed));
 }
 
 /* ---- files ---- */

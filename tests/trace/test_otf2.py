@@ -5,7 +5,9 @@ import collections
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +18,8 @@ ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k =
 ENV.update(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
 
 
-def run(words, **env):
-    return subprocess.run(words, env=ENV | env, capture_output=True, text=True, timeout=120)
+def run(words, before=None, **env):
+    return subprocess.run(words, env=ENV | env, capture_output=True, text=True, timeout=120, preexec_fn=before)
 
 
 class Archive:
@@ -134,6 +136,17 @@ class Otf2(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("b/", done.stderr)
         self.assertEqual(os.listdir(self.folder), ["b"])
+
+    def test_no_room(self):
+        """Files that cannot be written to their end: one line, and nothing is left."""
+        def little():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        done = run([EVENER, "run", "bt-mz", "--steps", "20", "--quiet", "--trace", os.path.join(self.folder, "a.otf2")], before=little)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (3, "", 1), done.stderr)
+        self.assertIn("trace: OTF2 could not write a.otf2: ", done.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
 
 
 if __name__ == "__main__":
