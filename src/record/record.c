@@ -89,7 +89,7 @@ static evn_status put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c
         .core = core,
         .binding = evn_unit_binding(unit),
         .device = device ? evn_device_traits(device)->name : NULL,
-        .speed = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit),
+        .speed = evn_unit_speed(unit),
     };
     put_unit_description(out, &is);
     fputc('\n', out);

@@ -71,25 +71,12 @@ static evn_status open_machine(evn_session *s, const struct words *w, unsigned f
     return evn_cluster_machine(s->cluster, &s->machine, wanted, (flags & EVN_OVERSUBSCRIBE) != 0);
 }
 
-/* Speed of each unit as far as anybody knows before it has run: by its cores, or its devices. */
+/* Speed of each unit as far as anybody knows before it has run. */
 static double *count_speeds(const evn_units *units) {
     const int n = evn_units_count(units);
     double *speed = malloc((size_t)n * sizeof *speed);
-    for (int u = 0; speed && u < n; u++) {
-        const evn_unit *unit = evn_units_get(units, u);
-        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit);
-    }
+    for (int u = 0; speed && u < n; u++) speed[u] = evn_unit_speed(evn_units_get(units, u));
     return speed;
-}
-
-/* All ranks know all units. */
-static evn_status tell_units(evn_session *s) {
-    double *speed = count_speeds(s->units);
-    evn_status status = speed ? EVN_OK : evn_fail(EVN_MEMORY, "units: not enough memory");
-    status = session_agree(s, status);
-    if (!status) status = evn_cluster_units(s->cluster, s->units, speed);
-    free(speed);
-    return status;
 }
 
 /* Binding the calling thread around each loop costs more than it gains where steps are short. */
@@ -120,7 +107,7 @@ static evn_status open_units(evn_session *s, const char *list, const char *devic
         status = blame_words(
             &w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, own_flags(flags)));
     status = session_agree(s, status);
-    return status || !s->cluster ? status : tell_units(s);
+    return status || !s->cluster ? status : evn_cluster_units(s->cluster, s->units, NULL);
 }
 
 /* -- the files -- */

@@ -16,6 +16,7 @@ TOY = PROGRAM = COMMAND = HEAT = ""
 # what is measured, and so never the same twice; what a session does not know; and the words
 MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "exchange_s", "idle_s", "bursts"}
 UNKNOWN = {"app", "verified", "command"}
+BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "machine"}
 
 
 class Same(unittest.TestCase):
@@ -47,14 +48,20 @@ class Same(unittest.TestCase):
             self.assertEqual(a, b, where)
         return 0
 
+    def both(self, units, schedule, steps, processes=1):
+        """Records of the run and of the program."""
+        processes_word = ["--processes", str(processes)] if processes > 1 else []
+        run = self.do([TOY, "run", "toy", "--units", units, "--schedule", schedule, "--steps", str(steps), "--oversubscribe", "--quiet",
+                       "--json", "RECORD"] + processes_word, EVENER_BIND="none")
+        program = self.do([PROGRAM, str(steps)], EVENER_UNITS=units, EVENER_SCHEDULE=schedule, EVENER_OVERSUBSCRIBE="1", EVENER_BIND="none",
+                          EVENER_PROCESSES=str(processes), EVENER_RECORD="RECORD")
+        return run, program
+
     def test_equal(self):
         for units in ("1:CPU:1", "3:CPU:1", "1:CPU:2,1:CPU:1"):
             for schedule in ("static", "binpack"):
                 with self.subTest(units=units, schedule=schedule):
-                    run = self.do([TOY, "run", "toy", "--units", units, "--schedule", schedule, "--oversubscribe", "--quiet",
-                                   "--json", "RECORD"])
-                    program = self.do([PROGRAM], EVENER_UNITS=units, EVENER_SCHEDULE=schedule, EVENER_OVERSUBSCRIBE="1",
-                                      EVENER_RECORD="RECORD")
+                    run, program = self.both(units, schedule, 10)
                     self.assertGreater(self.compare(run, program), 50)
                     for parts in (("machine",), ("units", 0), ("transfers",), ("periods",)):  # one writer: the same keys
                         of_run, of_program = run, program
@@ -62,14 +69,33 @@ class Same(unittest.TestCase):
                             of_run, of_program = of_run[part], of_program[part]
                         self.assertEqual(list(of_run), list(of_program), parts)
                     self.assertLessEqual(set(program) - {"loops", "devices"}, set(run))
+                    self.assertLessEqual(BOTH, set(run) & set(program))
+
+    def test_first_instance(self):
+        """Before any time is known schedules that learn have the same owners and options, too, alone and over ranks, whose units have
+        different memories."""
+        for units, processes in (("1:CPU:2,2:CPU:1", 1), ("1:CPU:2,1:CPU:1", 2), ("1:CPU:1", 3)):
+            for schedule in ("static", "weighted:size", "binpack", "guided:size", "guided:time", "interval", "map", "auto"):
+                with self.subTest(units=units, processes=processes, schedule=schedule):
+                    run, program = self.both(units, schedule, 1, processes)
+                    self.assertGreater(self.compare(run, program), 50)
+                    self.assertLessEqual(BOTH | ({"wire", "ranks"} if processes > 1 else {"bursts"}), set(run) & set(program))
+                    self.assertEqual(len(program["units"]), processes * (1 + units.count(",") + units.startswith("1:CPU:2,2")))
+                    self.assertEqual(len(set(program["owner"])), len(program["units"]))
 
     def test_devices(self):
-        """Entries of devices have the same keys, over ranks those of units and transfers, too."""
-        run = self.do([COMMAND, "run", "bt-mz", "--steps", "2", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated:1", "--oversubscribe",
-                       "--quiet", "--json", "RECORD"])
-        program = self.do([HEAT], EVENER_UNITS="1:CPU:1,1:GPU:1", EVENER_DEVICES="emulated:1", EVENER_OVERSUBSCRIBE="1", EVENER_RECORD="RECORD")
-        self.assertEqual(list(run["devices"][0]), list(program["devices"][0]))
-        self.assertEqual([list(u) for u in run["units"]], [list(u) for u in program["units"]])
+        """Units of devices are the same, and entries of devices have the same keys; over ranks those of units and transfers, too."""
+        mine = {"tasks", "weight", "bytes_in", "bytes_out"} | MEASURED  # of the two problems
+        for units, devices in (("1:CPU:1,1:GPU:1", "emulated:1"), ("1:GPU:2,1:CPU:1", "emulated:2")):
+            run = self.do([COMMAND, "run", "bt-mz", "--steps", "2", "--units", units, "--devices", devices, "--oversubscribe",
+                           "--quiet", "--json", "RECORD"], EVENER_BIND="none")
+            program = self.do([HEAT], EVENER_UNITS=units, EVENER_DEVICES=devices, EVENER_OVERSUBSCRIBE="1", EVENER_BIND="none",
+                              EVENER_RECORD="RECORD")
+            self.assertEqual([list(d) for d in run["devices"]], [list(d) for d in program["devices"]])
+            self.assertEqual([d["id"] for d in run["devices"]], [d["id"] for d in program["devices"]])
+            self.assertEqual([list(u) for u in run["units"]], [list(u) for u in program["units"]])
+            self.assertEqual([{k: v for k, v in u.items() if k not in mine} for u in run["units"]],
+                             [{k: v for k, v in u.items() if k not in mine} for u in program["units"]])
         run = self.do([COMMAND, "run", "bt-mz", "--steps", "2", "--units", "1:CPU:1", "--processes", "2", "--oversubscribe", "--quiet",
                        "--json", "RECORD"])
         program = self.do([HEAT], EVENER_UNITS="1:CPU:1", EVENER_PROCESSES="2", EVENER_OVERSUBSCRIBE="1", EVENER_RECORD="RECORD")

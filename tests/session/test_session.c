@@ -246,7 +246,7 @@ static void test_problem(void **state) {
     evn_session *s = open_on("1:CPU:3,1:CPU:1,1:GPU:2", "emulated");
     const evn_problem *p = evn_schedule_problem(evn_loop_schedule(open_loop(s, NULL, TASKS)));
     assert_int_equal(p->units, 3);
-    static const double expected[] = {3, 1, 2}, own[] = {5, 4, 3};
+    static const double expected[] = {3, 1, 1}, own[] = {5, 4, 3};
     for (int u = 0; u < 3; u++) assert_true(p->speed[u] == expected[u]);
     evn_problem problem = {.tasks = TASKS, .units = 3, .speed = own};
     evn_loop *loop;

@@ -3,8 +3,10 @@
  * to know of it. */
 #include "common/run/workload.h"
 #include "common/run/hash.h"
+#include "common/run/ranks.h"
 #include "common/cli/message.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct state {
     long tasks, work;
@@ -76,6 +78,19 @@ static evn_status advance(int *done, void *p) {
     return evn_loop_run(s->loop, body, s);
 }
 
+/* A rank has added up what its units have done. */
+static evn_status add_ranks(struct state *s, evn_cluster *cluster) {
+    uint64_t *all;
+    int count;
+    evn_status status =
+        ranks_share(cluster, s->sum, (int)s->tasks, sizeof *s->sum, (void **)&all, &count);
+    if (status) return status;
+    memset(s->sum, 0, (size_t)s->tasks * sizeof *s->sum);
+    for (int i = 0; i < count; i++) s->sum[i % s->tasks] += all[i];
+    free(all);
+    return EVN_OK;
+}
+
 /* Hash and verification. */
 static void conclude(struct state *s, int steps) {
     struct run_result *r = &s->result;
@@ -94,12 +109,13 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
     struct state *s = p;
     const int steps = o->steps < 0 ? 10 : o->steps;
     run_result_free(&s->result);
-    evn_status status = evn_loop_open(&s->loop, units, schedule);
+    evn_status status = evn_loop_open_on(&s->loop, units, schedule, o->cluster);
     struct timed timed = {
         .options = o, .result = &s->result, .loop = s->loop, .advance = advance, .arg = s};
     if (!status) status = timed_begin(&timed);
     if (!status) status = timed_steps(&timed, 0, steps);
     if (!status) status = timed_end(&timed);
+    if (!status) status = add_ranks(s, o->cluster);
     if (!status) conclude(s, steps);
     timed_close(&timed);
     evn_loop_close(s->loop);
@@ -130,6 +146,7 @@ static const struct workload toy = {
     .noun = "heap",
     .weight = "additions",
     .schedule = "guided:time",
+    .ranks = 1,
     .options = options,
     .state = sizeof(struct state),
     .defaults = defaults,
