@@ -146,7 +146,7 @@ static void line_fluxes(const struct line *l, double flux[FIELDS][LINE]) {
 
 /* ---- a stage ------------------------------------------------------------------------------- */
 
-/* What a side's cells have sent through it: half of each of two stages. */
+/* Adds a stage's fluxes through a side: each of two stages counts half. */
 static void keep_fluxes(struct block *b, int stage, int side, int along, int k, double flux) {
     double *kept = &b->flux[side][k][along];
     *kept = (stage ? *kept : 0) + flux / 2;

@@ -64,7 +64,7 @@ struct ft_way {
     int per_node;   /* as evn_shared_shape.per_node */
 };
 
-/* What all ranks together count in the timed part (R19), beside puts: contexts of devices that are
+/* Counters of all ranks together in the timed part (R19), beside puts: contexts of devices that are
  * open; what these did, as evn_device_counts() has it, and of that what were fields and not tables
  * where ranks share a device; and seconds, summed over units and ranks: in bodies without the
  * others, between members' memory and a shared device's pinned memory, putting, and in barriers and

@@ -34,7 +34,7 @@ void owners_close(struct owners *owners);
 /* This rank has so many spaces; until then it has one. 0, or -1 without memory. */
 int owners_spaces(struct owners *owners, int spaces);
 
-/* Whose each task is, and in which space there; NULL: in the hosts'. */
+/* Assigns each task to a rank and to a space there; `space` NULL: the hosts' memory. */
 void owners_deal(struct owners *owners, const int *rank, const int *space);
 
 /* Whether all tasks of all ranks are in the hosts' memory. */

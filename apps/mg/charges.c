@@ -70,8 +70,7 @@ void charges_add(const struct charges *c, double *row, int y, int z) {
         if (c->at[i].z == z && c->at[i].y == y) row[c->at[i].x] += c->at[i].value;
 }
 
-/* What a coordinate has to do with coarse point 2 i + 1 of an axis: 1 there, 1/2 beside it, else 0.
- */
+/* Weight of a coordinate for coarse point 2 i + 1 of an axis: 1 there, 1/2 beside it, else 0. */
 static double along(int x, int i, int n) {
     const int d = (x - 2 * i) & (n - 1);
     return d == 1 ? 1 : d == 0 || d == 2 ? 0.5 : 0;

@@ -74,7 +74,7 @@ EVN_CU_IS(number, long double)
 template <class T> T &&evn_cxx_some() noexcept;
 template <class...> struct evn_cxx_void { typedef void type; };
 
-/* What is added to, subtracted and followed as an iterator of random access is. */
+/* Types that can be added to, subtracted and dereferenced like a random-access iterator. */
 template <class T, class = void> struct evn_cxx_random {
     enum { is = 0 };
 };

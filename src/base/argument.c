@@ -1,4 +1,4 @@
-/* What is said where an argument is NULL. */
+/* Messages for arguments that are NULL. */
 #include "base/argument.h"
 
 evn_status argument_missing(const char *function, const char *what) {

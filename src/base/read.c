@@ -43,7 +43,7 @@ static int is_not_finite(const char *text) {
     return !strncasecmp(p, "inf", 3) || !strncasecmp(p, "nan", 3);
 }
 
-/* What is wrong with a text that does not begin with a number. */
+/* The message for a text that does not begin with a number. */
 static evn_status no_number(const char *text, const char *expected) {
     return wrong(!*text ? "empty" : is_not_finite(text) ? "not finite" : "no number", expected);
 }

@@ -75,7 +75,7 @@ static evn_mail *find_way(evn_cluster *c, int peer, int out, size_t bytes) {
     return *way;
 }
 
-/* What piece number `round` of a parcel has. */
+/* Bytes of piece number `round` of a parcel. */
 static size_t piece_bytes(const evn_parcel *parcel, size_t round) {
     const size_t at = round * PIECE;
     if (at >= parcel->bytes) return 0;
@@ -172,7 +172,7 @@ static evn_status check_parcels(const evn_cluster *c, const evn_parcel *out, con
     return EVN_OK;
 }
 
-/* What goes from a rank to itself. */
+/* Copies the parcel that a rank sends to itself. */
 static evn_status keep_own(const evn_cluster *c, const evn_parcel *out, const evn_parcel *in) {
     const evn_parcel *from = &out[c->rank], *to = &in[c->rank];
     if (from->bytes != to->bytes)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What every rank tells of itself when it comes. */
+/* A rank's first message: the facts about itself. */
 struct hello {
     char host[64], boot[40];
     cpu_set_t cores; /* where it may run */

@@ -1,4 +1,4 @@
-/* What ranks of a cluster say together: statuses, bytes, units. */
+/* Collective calls of a cluster: statuses, bytes, units. */
 #include "base/argument.h"
 #include "cluster/inside.h"
 #include "cluster/collective_record.h"
@@ -17,7 +17,7 @@ static evn_status check_bytes(const char *what, const void *data, size_t bytes) 
     return evn_fail(EVN_USAGE, "cluster: %s %zu bytes that are nowhere (NULL)", what, bytes);
 }
 
-/* What is told is rank 0's, in the size that all expect. */
+/* A broadcast of rank 0's bytes, of the size that all ranks expect. */
 struct tale {
     const evn_cluster *cluster;
     const void *data;
@@ -87,7 +87,7 @@ evn_status evn_cluster_gather(evn_cluster *c, const void *mine, size_t bytes, vo
 
 /* ---- units ---- */
 
-/* What a rank tells of its units; their speeds follow. */
+/* A rank's report of its units; their speeds follow. */
 struct told {
     int32_t units, cores;
 };

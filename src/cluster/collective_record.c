@@ -1,4 +1,4 @@
-/* What all ranks do together. */
+/* Collective records: one message up the tree from each rank, one down to all. */
 #include "cluster/collective_record.h"
 #include "cluster/agree.h"
 #include "cluster/cluster.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What goes up from a rank; its message, and then what it has to say, follow. */
+/* Head of a rank's record on its way up; its error message and its data follow. */
 struct up {
     char what[40];
     int32_t status, stop;
     uint64_t text, bytes;
 };
 
-/* What comes down; the failure (agree.h), or the answer, follows. */
+/* Head of the answer on its way down; the failure (agree.h), or the data, follow. */
 struct down {
     int32_t failed, stop, over;
 };
@@ -47,7 +47,7 @@ static evn_status say(evn_cluster *c, evn_status mine, const struct meeting *m,
 
 /* ---- rank 0 -------------------------------------------------------------------------------- */
 
-/* What a rank has said, read in place; where the next one's begins. */
+/* Reads a rank's record in place; returns the beginning of the next one. */
 static const unsigned char *hear(const unsigned char *p, struct up *up, const char **text,
                                  struct cluster_record *data) {
     memcpy(up, p, sizeof *up);
@@ -132,7 +132,7 @@ static const char *host_of(const void *cluster, int rank) {
     return evn_cluster_host(cluster, rank);
 }
 
-/* What has come down. */
+/* Takes over the answer that has come down. */
 static evn_status take(evn_cluster *c, struct meeting *m, int *over) {
     struct record *r = &c->answer;
     struct down down;

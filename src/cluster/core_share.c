@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all ranks have said of themselves, as mine makes of it. */
+/* Computes this rank's share of the cores from all ranks' reports. */
 static evn_status take_share(evn_cluster *c, struct cores_facts *facts,
                              const struct cores_host *host, struct cores_share *share) {
     struct roll roll = {.cluster = c};

@@ -54,7 +54,7 @@ static void read_line(char *out, size_t size, const char *path) {
     fclose(f);
 }
 
-/* What the kernel lets this thread run on when it asks for everything. */
+/* Cores that the kernel gives this thread when it asks for all. */
 static void find_given(struct cores_set *given, const evn_machine *whole) {
     cpu_set_t before, all;
     if (sched_getaffinity(0, sizeof before, &before)) return;
@@ -164,7 +164,7 @@ struct here {
 /* The least number of cores that a rank needs. */
 static int least(const struct cores_facts *f) { return f->wanted > 0 ? f->wanted : 1; }
 
-/* What ranks with the mask of rank i ask for together, and whether one of them asks for all there
+/* Cores that the ranks with rank i's mask want together, and whether one of them wants all there
  * are. */
 static int asked_with(const struct here *h, int i, int *all_there_are) {
     int sum = 0;

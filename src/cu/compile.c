@@ -87,7 +87,7 @@ static void end(struct watch *w, int made, pthread_t thread) {
 
 /* ---- sources ------------------------------------------------------------------------------- */
 
-/* What a device is given of a kernel; kept for the program's life. */
+/* A compiled kernel as devices get it; kept for the program's life. */
 struct made {
     evn_kernel_entry entry[2];
     evn_kernel_source source;

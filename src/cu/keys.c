@@ -48,7 +48,7 @@ struct keys *cu_keys_open(const evn_cu_site *where, const evn_cu_int *key, int n
     return k;
 }
 
-/* What a change says of n tasks. */
+/* The arrays of a change of n tasks. */
 struct arrivals {
     int *first, *from;
     char *kept;

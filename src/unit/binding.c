@@ -176,7 +176,7 @@ static void find_free(evn_units *all, const struct choice *c) {
         if (c->thread[t] >= 0) CPU_SET(t, &all->free);
 }
 
-/* What a unit needs to claim cores and to let them go. */
+/* Allocates a unit's state for claiming cores and releasing them. */
 static evn_status prepare(evn_unit *u, const struct choice *c) {
     u->claim = malloc(sizeof *u->claim * (size_t)c->threads);
     u->tid = calloc((size_t)u->cores, sizeof *u->tid);

@@ -26,7 +26,7 @@ enum unit_state {
     UNIT_LET_GO,  /* released when the leader had to wait for its core: any core */
 };
 
-/* What a thread of a team has run and waited for its core so far. */
+/* Seconds that a thread of a team has run and has waited for its core. */
 struct team_wait {
     int thread; /* its number; 0: none */
     double run, delay;

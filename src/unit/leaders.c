@@ -141,7 +141,7 @@ evn_status leaders_status(const evn_units *all) {
     return EVN_OK;
 }
 
-/* What no body gets by with, and OpenMP's runtime does not say. */
+/* Least stack of a thread: with less, bodies overflow it, and OpenMP's runtime reports nothing. */
 enum { LEAST_STACK = 64 << 10 };
 
 /* All threads that the units need beside the caller's. */

@@ -33,8 +33,8 @@ static pthread_mutex_t tags_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tag *tags; /* free ones */
 static unsigned long uses;
 
-/* What the calling thread is marked with, and the core it was bound to with it, or BINDING_NONE or
- * BINDING_ANY. */
+/* The calling thread's tag, and the core that it was bound to with it, BINDING_NONE or BINDING_ANY.
+ * */
 struct mark {
     struct tag *tag;
     unsigned long use;
@@ -42,7 +42,8 @@ struct mark {
 };
 static _Thread_local struct mark mine = {.core = BINDING_NONE};
 
-/* What the calling thread was before it became the leader of unit 0, of however many units. */
+/* State of the calling thread from before it became the leader of unit 0, of one or more lists of
+ * units. */
 static _Thread_local struct {
     int holds;
     cpu_set_t mask;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `auto` means on this machine. */
+/* The list that `auto` stands for on this machine. */
 static evn_status read_auto(struct unit_list *list, const evn_machine *machine, int devices) {
     const int parts = evn_machine_parts(machine);
     int *size = malloc(sizeof *size * (size_t)parts);
@@ -39,8 +39,8 @@ static int names_leaders(const struct unit_list *list) {
     return 0;
 }
 
-/* What its cores are, `core` and those behind it where it is not bound. They all do as much as the
- * slowest: a team shares its work out evenly. */
+/* Kind and speed of a unit by its cores: `core` and those behind it where it is not bound. All
+ * count as the slowest, since a team divides its work evenly. */
 static void rate(evn_unit *u, const evn_machine *machine, int core) {
     u->kind = 0;
     for (int c = 0; c < u->cores; c++) {

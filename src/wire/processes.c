@@ -76,7 +76,7 @@ static int fork_ranks(pid_t *pid, int processes, const struct supervisor_signals
     return -2;
 }
 
-/* What is done when a rank is lost. */
+/* Reactions to the loss of a rank. */
 enum on_loss { END, FEWER, SAME };
 
 /* Takes the option restart=.. out of `options`. */

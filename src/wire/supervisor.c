@@ -191,7 +191,8 @@ static void take_pending(struct run *run, const sigset_t *mine) {
 
 /* ---- the end ---- */
 
-/* What a rank has returned by itself; -1: it was ended, or ended because another one was lost. */
+/* Status that a rank has returned by itself; -1: it was killed, or gave up because another one was
+ * lost. */
 static int returned(const struct run *run, int rank) {
     if (wire_arena_rank_state(run->arena, rank) == ARENA_GAVE_UP) return -1;
     return WIFEXITED(run->status[rank]) ? WEXITSTATUS(run->status[rank]) : -1;

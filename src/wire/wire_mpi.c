@@ -26,10 +26,8 @@ enum {
 };
 static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
 
-/* What waits do once somebody wants us to end, in seconds; less under Open MPI's mpirun, which
- * kills a second after it has told ranks to end, also because one of them has died: so that this is
- * said.
- */
+/* Seconds that waits go on once the run is to end; fewer under Open MPI's mpirun, which kills a
+ * second after it has told ranks to end, so that there is time for the message. */
 static const double patience = 2, hurry = 0.6;
 
 /* One message: `posted` and not `done`, it belongs to MPI. */
@@ -50,7 +48,7 @@ struct evn_mail {
     evn_mail *next; /* among those that are closing */
 };
 
-/* What MPI has of ours; for tests, which want none at the end of a step. */
+/* Requests that MPI still holds; for tests, which expect none at the end of a step. */
 static int requests;
 __attribute__((visibility("default"))) int evener_wire_requests(void);
 int evener_wire_requests(void) { return requests; }
@@ -256,7 +254,7 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
 
 static int leaves(evn_wire *w) { return w->is_leaving = w->is_leaving && *w->host->stop; }
 
-/* What is said of mail that nobody waits for any more. */
+/* The error of mail that is waited for after the run has stopped. */
 static evn_status left(const evn_mail *m) {
     return m->wire->host->fail(EVN_STOPPED,
                                "ended from outside (a rank has died, or the run was interrupted), "

@@ -68,7 +68,8 @@ static const char *backing(void) {
     return "/dev/shm";
 }
 
-/* What lies in a file system that is full ends a process by a signal when it is written. */
+/* Checks the room of the file system: writing to a segment in a full one ends the process by a
+ * signal. */
 static evn_status look_for_room(const evn_segment *s, size_t bytes) {
     const evn_wire *w = s->wire;
     unsigned long long mine = bytes + 2 * page(), all = 0;

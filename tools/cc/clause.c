@@ -1,4 +1,4 @@
-/* What may stand in the clauses of a directive of ours, with a message for all that may not. */
+/* Checks of the clauses of a directive of ours, with a message for each mistake. */
 #include "directive.h"
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What stands in a directive: the construct, its clauses, and whether it is ours. What clauses say
- * is looked at in clause.c. */
+/* Parser of a directive: the construct, its clauses, and whether it is ours. clause.c checks the
+ * clauses' contents. */
 #include "directive.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -107,7 +107,7 @@ struct run reduction_operator(const struct source *s, const struct clause *c, st
 struct run schedule_kind(const struct source *s, const struct clause *c, struct run *rest);
 /* 1 for GPU, 0 for CPU, 2 for FPGA, -1 for no family. */
 int family_of(const struct source *s, const struct token *t);
-/* What two words differ by: letters added, left out or changed. */
+/* Edit distance of two words: letters added, left out or changed. */
 int word_distance(const char *a, const char *b);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the command does: files with directives of ours are rewritten to a temporary file, which the
- * compiler gets instead; everything else it gets as it is. */
+/* The command: rewrites files with directives of ours to temporary ones, which the compiler gets
+ * instead; all other arguments go to the compiler unchanged. */
 #include "driver.h"
 #include "fortran/fortran.h"
 #include "kernels/kernels.h"

@@ -1,4 +1,4 @@
-/* What the command does: files rewritten, the compiler run. */
+/* The command: rewrites files and runs the compiler. */
 #ifndef CC_DRIVER_H
 #define CC_DRIVER_H
 

@@ -212,7 +212,7 @@ static void read_option(struct options *o, const char *word, const char *value) 
                  strstr(word, "1990");
 }
 
-/* What each word is. */
+/* Classifies each word. */
 static void classify(struct options *o) {
     const struct words *w = &o->words;
     const char *language = "";

@@ -39,7 +39,7 @@ int options_read(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 /* How a Fortran file of this name is read. */
 void options_form(const struct options *o, const char *name, struct fortran_form *form);
-/* What the user's files are compiled with beside their own options, and linked with; `rpath`: so
+/* Options that the user's files are compiled with, beside their own, and linked with; `rpath`: so
  * that a shared library is found where it is. */
 void compile_flags(struct words *w, int openmp);
 int link_flags(struct words *w, int rpath);

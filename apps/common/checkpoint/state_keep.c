@@ -22,7 +22,7 @@ enum { EVERY = 100 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* What rank 0 tells of it. */
+/* Rank 0's report of the file, for all ranks. */
 struct told {
     struct kept_place place; /* which it begins with, for now */
     uint64_t header;
@@ -77,7 +77,7 @@ evn_status state_try(struct states *s) {
     return ranks_agreed(s->cluster, status);
 }
 
-/* What a state takes, s. */
+/* Expected seconds to write a state. */
 static double expected(const struct states *s, uint64_t bytes) {
     return s->count ? s->last_s : (double)bytes / DISK;
 }

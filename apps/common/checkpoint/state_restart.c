@@ -226,7 +226,7 @@ static evn_status carry_parts(struct filing *f, const int *sees, evn_status *fai
     return status;
 }
 
-/* What rank 0 has read of parts that all have. */
+/* Broadcasts the parts that all ranks have, which rank 0 has read. */
 static evn_status tell_parts(const struct states *s, const struct state_file *file) {
     double *piece = calloc(STATE_PIECE, sizeof *piece);
     evn_status status = piece ? EVN_OK : evn_fail(EVN_MEMORY, "restart: not enough memory");

@@ -157,7 +157,7 @@ static double median_time(const struct timed *t, int task) {
 
 /* ---- the timed part ---- */
 
-/* What the caller begins with: over ranks all do, or none. */
+/* Calls the caller's begin(); over ranks all begin, or none. */
 static evn_status begin_with(const struct run_options *o, evn_loop *loop, evn_status mine) {
     if (!o->begin) return mine;
     if (o->cluster) mine = evn_cluster_agree(o->cluster, mine);

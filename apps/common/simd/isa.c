@@ -91,7 +91,7 @@ static int highest(const struct isa *list, char *above, size_t size) {
     return best;
 }
 
-/* What EVENER_ISA says; -1: it is none of these, or does not run here. */
+/* Index of the level that EVENER_ISA names; -1: unknown, or it does not run here. */
 static int wanted(const struct isa *list, const char *word, int best, char *why, size_t size) {
     char text[256];
     int i = 0;

@@ -2,7 +2,7 @@
 #include "ft/device/internal.h"
 #include <stdlib.h>
 
-/* What is for them, from my line `from` on. */
+/* Offset of the data for that rank's space, from my line `from` on. */
 size_t place_out(const struct place *d, enum turn turn, int rank, int space, int from) {
     const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
     const size_t mine = (size_t)lines_in(a, d->space);

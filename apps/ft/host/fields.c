@@ -8,7 +8,7 @@
 
 /* ---- where things are ----------------------------------------------------------------------- */
 
-/* Whose lines go, and whose they become. */
+/* The axes whose lines a turn takes and makes. */
 static const struct axis *axis_from(const struct fields *f, enum turn turn) {
     return turn == TURN_Z_TO_Y ? &f->owners.z : &f->owners.y;
 }

@@ -73,7 +73,7 @@ EVN_KERNEL(mb_stencil, BLOCK_ITEMS, (EVN_BUFFER(double, all), EVN_VALUE(struct b
     }
 }
 
-/* What a row of fine points gives to the coarse one at `p`. */
+/* Contribution of a row of fine points to the coarse point at `p`. */
 EVN_DEVICE_FUNCTION double row_gives(EVN_GLOBAL const double *x, evn_long p, double weight,
                                      double side) {
     return weight * x[p] + side * (x[p - 1] + x[p + 1]);

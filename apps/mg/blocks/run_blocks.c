@@ -282,7 +282,7 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     return status;
 }
 
-/* Whose block is computed where. */
+/* Finds each rank's master, the rank that computes its block. */
 static evn_status find_masters(struct run *run) {
     const mg_way way = mg_chosen(run->problem);
     run->master = malloc((size_t)run->ranks * sizeof *run->master);

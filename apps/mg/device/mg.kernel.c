@@ -210,8 +210,7 @@ EVN_KERNEL(mg_up, UP_ITEMS,
     }
 }
 
-/* What a coordinate has to do with coarse point 2 i + 1 of an axis: 1 there, 1/2 beside it, else 0.
- */
+/* Weight of a coordinate for coarse point 2 i + 1 of an axis: 1 there, 1/2 beside it, else 0. */
 EVN_DEVICE_FUNCTION double along(int x, int i, int n) {
     const int d = (x - 2 * i) & (n - 1);
     return d == 1 ? 1 : d == 0 || d == 2 ? 0.5 : 0;
@@ -312,7 +311,7 @@ EVN_DEVICE_FUNCTION double across_rows(EVN_GLOBAL const double *r, evn_long a, e
     return r[b] + 0.5 * (r[a] + r[c]);
 }
 
-/* What a plane of r gives to coarse point (i, j). */
+/* Contribution of a plane of r to coarse point (i, j). */
 EVN_DEVICE_FUNCTION double plane_gives(EVN_GLOBAL const double *r, evn_long row, int n, int i,
                                        int j, double weight) {
     const evn_long a = 2 * j * row, b = a + row, c = ((2 * j + 2) & (n - 1)) * row;

@@ -41,7 +41,7 @@ static const double A0 = -8.0 / 3, A2 = 1.0 / 6, A3 = 1.0 / 12;
 #    define BEFORE_MIDDLE(m, a) BEFORE(m, a)
 #endif
 
-/* What a point's own column gives (`base`) and what its neighbours along x get from it (`side`). */
+/* Sums of a point's own column: for itself (`base`) and for its neighbours along x (`side`). */
 struct part {
     vec base[2], side[2];
 };

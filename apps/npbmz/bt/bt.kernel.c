@@ -501,8 +501,8 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
 
-        /* What is added to: all rows' before the first is stored, since a compiler cannot know that
-         * these are other points; on its way while x is substituted. */
+        /* Loads u of all rows before the first is stored, since a compiler cannot know that these
+         * are other points; the loads run while x is substituted. */
         for (int row = 0; row < BT_ROWS; row++) {
             EVN_ITEMS(i) {
                 const evn_long s = line_point(n, start + row, i >= BT_LINES);

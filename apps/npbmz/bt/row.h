@@ -254,7 +254,7 @@ INLINE void row_solve_block(const struct scheme *c, struct gas behind, struct ga
     C->e = x;
 }
 
-/* What the other elimination adds to the middle row, a column of it in this one's variables:
+/* The other elimination's contribution to the middle row, a column of it in this one's variables:
  * product with the coupling, conservative, mirrored, multiplied by this row's T^-1; added to b. */
 INLINE struct five row_across(struct coupling f, struct gas other, struct gas behind, struct five m,
                               struct five b) {

@@ -1,4 +1,4 @@
-/* What the three solvers share on a device: kernels by name, the tables of a batch, launches.
+/* Code that the three solvers share on a device: kernels by name, the tables of a batch, launches.
  *
  * Tables are made anew only when the batch or the places of its zones change, so a step of a
  * settled schedule copies nothing. A batch that needs more work space than there may be is done in

@@ -1,6 +1,6 @@
-/* What zones begin with, where they are computed: a zone's block as zone_clear() makes it, the
- * forcing and the initial state of exact.h. Nothing has to come from the host: every byte of the
- * block is written here.
+/* Initial data of zones, computed on the device that has them: a zone's block as zone_clear() makes
+ * it, the forcing and the initial state of exact.h. Nothing has to come from the host: every byte
+ * of the block is written here.
  *
  * A group takes a plane of a zone, an item a point. The host makes tables of the solution's parts;
  * here each point evaluates those it needs, three to nine quartics a component, which takes less
@@ -78,7 +78,8 @@ EVN_DEVICE_FUNCTION struct start_point start_point(const struct start_value *c,
     return q;
 }
 
-/* What of the values on the two sides across direction d depends on x, joined linearly. */
+/* The part that depends on x of the values on the two sides across direction d, interpolated
+ * linearly. */
 EVN_DEVICE_FUNCTION double start_join(int d, int m, double x) {
     const double at0 = exact_of(d, m, 0.0), at1 = exact_of(d, m, 1.0);
     return at0 + x * (at1 - at0);

@@ -1,5 +1,5 @@
-/* What each phase costs at a grid point, counted in the source: the yardstick of `evener bench
- * npbmz`.
+/* Operations and bytes of each phase at a grid point, counted in the source: the yardstick of
+ * `evener bench npbmz`.
  *
  * Operations are those that take a place in a port of fused multiply-adds: a multiply-add, an
  * addition or a multiplication is one, a division or a root counts none (it has a unit of its own).

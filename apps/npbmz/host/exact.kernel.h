@@ -30,7 +30,7 @@ EVN_TABLE(double, exact_power, 60) = {
     2, 0.3, 0.03, 0.2  /* z: energy */
 };
 
-/* What component m has from coordinate d (0 x, 1 y, 2 z) at x; the constant belongs to x. */
+/* Contribution of coordinate d (0 x, 1 y, 2 z) at x to component m; the constant belongs to x. */
 EVN_DEVICE_FUNCTION double exact_of(int d, int m, double x) {
     const int c = 4 * (NC * d + m);
     const double quartic =

@@ -83,7 +83,7 @@ INLINE double *component(double *p, int m, ptrdiff_t bytes) {
     return (double *)((char *)p + m * bytes);
 }
 
-/* What will also be written is asked for as such: it may be in another core's cache. */
+/* Prefetches; `write`: for writing, since the line may be in another core's cache. */
 INLINE void fetch(const double *p, ptrdiff_t bytes, int write) {
     for (int m = 0; m < NC; m++)
         if (write)
@@ -91,11 +91,11 @@ INLINE void fetch(const double *p, ptrdiff_t bytes, int write) {
         else
             __builtin_prefetch((const char *)p + m * bytes, 0);
 }
-/* What comes from far and is needed later: into the second-level cache. */
+/* Prefetches data from memory that are needed later, into the second-level cache. */
 INLINE void fetch_far(const double *p, ptrdiff_t bytes) {
     for (int m = 0; m < NC; m++) __builtin_prefetch((const char *)p + m * bytes, 0, 2);
 }
-/* What another core has just written: the steps will read it one by one. */
+/* Prefetches a line that another core has just written; the steps read it one by one. */
 static void fetch_line(const double *line_in, int steps) {
     const char *last = (const char *)(line_in + NC),
                *p = (const char *)(line_in - (steps - 1) * NC);
@@ -126,7 +126,8 @@ static inline vec lanes_down(vec a, double last) {
 #endif
 }
 
-/* What step s finds on the floor, and leaves there. joint: some lanes are at the tail. */
+/* Loads step s's values from the floor, and stores them there. joint: some lanes are at the tail.
+ * */
 INLINE vec floor_load(const struct passage *io, int joint, int s, int m) {
     const ptrdiff_t at = s * FLOOR_STEP + m * LANES;
     vec a = vec_load(io->floor + at);
@@ -343,8 +344,8 @@ KERNEL void upper_joint(const struct lu_coefficients *c, struct lu_chunk *q, lu_
     upper_steps_of(c, q, du, io, carry, 1, 0, LANES);
 }
 
-/* What the last lane of steps gets from the block after the tile's: position 0 of a line for the
- * tile's step `first`. It is ready when the block after has done its chunk `needs`. */
+/* The line that the last lane of steps reads from the block after the tile's; its position 0 is for
+ * the tile's step `first`. It is ready when the block after has done its chunk `needs`. */
 static const double *upper_line(struct lu_sweep *w, const struct lu_place *a, int first, int needs,
                                 int steps) {
     if (a->tile.block == w->order.blocks - 1) return no_line + NC * LU_STEPS;

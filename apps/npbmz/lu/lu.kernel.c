@@ -98,10 +98,10 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
 #define LU_STAGE   (LU_CHUNK * LU_ROW) /* from component to component */
 #define LU_STAGE_Z (LU_CHUNK * LU_ROW_Z)
 #define LU_PASS_Z  (LU_ITEMS + LU_LINES_Y)
-/* What goes to the next line in y is also read a line in z apart, by 8 items each of two components
- * at a time. On a device the number of a line in z is turned into those of its lines in y, and 8
- * doubles lie behind a component: they meet 16 banks, and so do neighbours as before. The item that
- * has no neighbour in y reads another one of its row, and takes the value from edge_y. */
+/* The values for the next line in y are also read a line in z apart, by 8 items each of two
+ * components at a time. On a device the number of a line in z is turned into those of its lines in
+ * y, and 8 doubles lie behind a component: they meet 16 banks, and so do neighbours as before. The
+ * item that has no neighbour in y reads another one of its row, and takes the value from edge_y. */
 #define LU_TURNED(n, by)                                                                           \
     (EVN_ON_DEVICE                                                                                 \
          ? (((n) & ~(LU_LINES_Y - 1)) | (((n) + (by)) & (LU_LINES_Y - 1))) ^ ((n) / LU_LINES_Y)    \
@@ -114,8 +114,8 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
 /* from component to component of an item's own values */
 #define LU_OWN (EVN_ON_DEVICE ? 1 : LU_ITEMS)
 
-/* What item n fetches or puts back in round e: which line at which step of the chunk, and where in
- * the zone that is; at the bundle's corner where it is no interior point. */
+/* The point that item n fetches or puts back in round e: its line, its step of the chunk, and its
+ * place in the zone; the bundle's corner where it is no interior point. */
 struct lu_spot {
     int at;
     int line, c, is_in;
@@ -229,8 +229,8 @@ EVN_DEVICE_FUNCTION void lu_residual_point(EVN_GLOBAL const double *u, EVN_GLOBA
         if (is_there) r[m * sc] = EVN_SELECT(is_in, out[m], 0.0);
 }
 
-/* What an item gives to its successors in x, y and z outlives a launch; nothing comes from beyond a
- * line's end. */
+/* Resumes a line: the values that an item gives to its successors in x, y and z outlive a launch;
+ * none come from beyond a line's end. */
 EVN_DEVICE_FUNCTION void lu_resume(double *x, double *y, double *z, EVN_GLOBAL const double *carry,
                                    int goes_on) {
     for (int m = 0; m < NC; m++) {
@@ -248,8 +248,8 @@ EVN_DEVICE_FUNCTION void lu_keep(const double *x, const double *y, const double 
     }
 }
 
-/* What a chunk gets from the bundles beside it, how many rounds of all items that takes, and its
- * place in local memory. */
+/* Values that a chunk gets from the bundles beside it: their number, the rounds of all items that
+ * they take, and their place in local memory. */
 enum {
     LU_EDGE_Y = LU_CHUNK * LU_STEP_Y,
     LU_EDGE_Z = LU_CHUNK * LU_STEP_Z,
@@ -391,8 +391,8 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
 
 #undef U_AT
 #define U_AT(m, c, n) u[(m)*LU_STAGE + (c)*LU_ROW + (n)]
-/* What a step gives to the lines before its own lies alternately in one of two places, since others
- * still read that of the last step. */
+/* A step's values for the lines before its own lie in one of two places in turn, since other items
+ * still read those of the last step. */
 #define Y_AT(m, c, n) to_y[(m) * (2 * LU_ROW) + (c) % 2 * LU_ROW + (n)]
 #define Z_AT(m, c, n) to_z[(m) * (2 * LU_PASS_Z) + (c) % 2 * LU_PASS_Z + (n)]
 

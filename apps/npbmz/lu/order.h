@@ -1,4 +1,4 @@
-/* Who computes which tile of an LU sweep, and when: tiles dealt to cores, progress told by flags.
+/* Order of the tiles of an LU sweep: tiles dealt to cores, progress told by flags.
  *
  * A tile is one plane k of one block of LANES rows; it depends on the tile of the block before it
  * and on that of the plane before it. Its rows are worked through in chunks of steps, skewed:

@@ -161,7 +161,7 @@ static evn_status sum_phases(const struct run *run, npbmz_result *r) {
 
 static int has_zone(void *run, int z) { return evn_loop_has(((struct run *)run)->loop, z); }
 
-/* What each rank knows of its zones, to all. */
+/* Gives all ranks the norms of each rank's zones. */
 static evn_status share_norms(struct run *run) {
     const int zones = run->p->zones;
     evn_status status =
@@ -241,7 +241,7 @@ static evn_status make_room(struct run *run) {
     return EVN_OK;
 }
 
-/* What there is on disk is looked at before anything is computed. */
+/* Looks at the files on disk before anything is computed. */
 static evn_status look_at_files(struct run *run) {
     run->states = (struct states){.kind = &run_state,
                                   .arg = run,

@@ -17,7 +17,7 @@ size_t setup_kept(const struct run *run, const struct zone *z) {
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What a team needs at most, over all that its scratch is used for. */
+/* Scratch of a team: the most that any of its uses needs. */
 static size_t scratch_doubles(const struct problem *p, int cores) {
     size_t max = p->solver->scratch(p, cores);
     max = larger(max, zone_forcing_scratch(p, cores));

@@ -75,7 +75,7 @@ INLINE void penta_reciprocals(vec p[3]) {
     p[0] = inv01 * p1;
 }
 
-/* What an end hands on from its row s-1 to its row s. */
+/* State of an elimination that goes from row s-1 to row s. */
 struct penta_end {
     vec l[3];      /* L(s,s-1) */
     vec l_back[3]; /* L(s-1,s-2) */
@@ -87,7 +87,7 @@ INLINE vec penta_pivot(vec diagonal, vec p_back, vec l, vec above) {
     return (diagonal - p_back) - l * above;
 }
 
-/* What times 1/pivot(s) is L(s+1,s), from p = 1/pivot(s-1). */
+/* L(s+1,s) times pivot(s), from p = 1/pivot(s-1). */
 INLINE vec penta_below(vec ahead, vec p, vec above) { return ahead - p * above; }
 
 /* Column s: U(s-1,s), the pivot, and the entry ahead. p_back = 1/pivot(s-2). */

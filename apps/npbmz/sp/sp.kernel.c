@@ -34,7 +34,7 @@
 #    define ROW (SP_VALUES * SP_ITEMS)
 #endif
 
-/* What an item has in arrays or structs is declared in a function: in the item loop itself the
+/* An item's arrays and structs are declared in functions: with them in the item loop itself the
  * host's compiler would not make lanes of items. */
 
 /* ---- residual ------------------------------------------------------------------------------ */

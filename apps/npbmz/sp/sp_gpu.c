@@ -9,8 +9,8 @@ static const evn_kernel_source *const sources[] = {&sp_kernels, NULL};
 
 static struct sp_inside inside(const struct zone *z) { return sp_inside(z->nx, z->ny, z->nz); }
 
-/* What a line's last window holds stays in local memory; room for the others is used by one
- * direction after another. */
+/* Work space of a zone: a line's last window stays in local memory, and one direction after another
+ * uses the room for the others. */
 static size_t work(const struct problem *p, const struct zone *z) {
     (void)p;
     const struct sp_inside in = inside(z);

@@ -37,8 +37,9 @@ struct study {
     int faces; /* the papers' way with faces instead of zones */
 };
 
-/* What the papers' way takes: zone after zone, a kernel a face, and where two zones are on two
- * devices, the neighbour is copied whole to the zone's device and back; no one else meanwhile. */
+/* Seconds of the papers' exchange: zone after zone, a kernel a face, and where two zones are on two
+ * devices, the neighbour is copied whole to the zone's device and back; nothing else runs
+ * meanwhile. */
 static double whole_zones(const struct study *s, const int *owner, const struct node *node) {
     double seconds = 0;
     const int hops = strcmp(node->peer, "yes") ? 2 : 1;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was asked for. */
+/* The options. */
 struct request {
     const char *apps, *class_, *units, *devices, *schedule, *against, *bandwidth, *peak;
     long repeat, steps;
@@ -56,7 +56,7 @@ static double points_of(const struct bench *b) {
     return points;
 }
 
-/* What the other program is to have: its units, and where its output goes. */
+/* Arguments of the other program: its units, and the file of its output. */
 struct other {
     const struct bench *bench;
     int out;
@@ -205,7 +205,7 @@ static void close_bench(struct bench *b) {
     free(b->ours);
 }
 
-/* Sample i, with the other program's. */
+/* Takes sample number i, and the other program's after it. */
 static int sample(struct bench *b, int i) {
     const npbmz_options options = {.run = {.steps = (int)b->request->steps}};
     npbmz_result r;
@@ -250,7 +250,7 @@ static void print_on_devices(const struct bench *b) {
     device_phases_print(b->problem, b->benchmark, &b->timed.run, peaks);
 }
 
-/* What the units' cores have near them, and how the phases compare. */
+/* Prints the memory near the units' cores, and the phases beside each other. */
 static void print_on_cores(const struct bench *b, double peak) {
     /* a zone's solution, forcing and right-hand side are what has to stay near a core */
     const double zone = 15 * 8 * points_of(b) / b->tasks.tasks;

@@ -16,7 +16,7 @@ static cJSON *record_groups(const tdbem_result *r) {
     return list;
 }
 
-/* What ranks have sent each other for groups and steps. */
+/* Bytes and messages between ranks, for groups and for steps. */
 static void record_sent(const tdbem_result *r, cJSON *root) {
     cJSON *sent = cJSON_AddObjectToObject(root, "sent");
     record_number(sent, "sums_messages", (double)r->sums_sent.messages);

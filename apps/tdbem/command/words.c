@@ -89,7 +89,7 @@ const struct option_rule tdbem_rules[] = {
     {0},
 };
 
-/* What a reader of numbers has said of the value of an option. */
+/* Prints a number reader's message about the value of an option. */
 static int wrong(const char *option, const char *text) {
     complain("--%s %s: %s", option, text, evn_message());
     return EXIT_USAGE;

@@ -84,7 +84,7 @@ evn_status output_folder(const char *folder) {
     return EVN_OK;
 }
 
-/* What says where the arrays of these sizes are. */
+/* Writes the head of a piece: where the arrays of these sizes are. */
 static void put_head(FILE *out, size_t vertices, size_t triangles, const char *name,
                      const uint64_t size[6]) {
     uint64_t offset[6] = {0};

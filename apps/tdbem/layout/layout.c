@@ -135,8 +135,8 @@ static int cut_bundles(const struct work *w, int n, int take) {
     return count;
 }
 
-/* What slice j needs in a tile: bundles, and elements while it is planned. Writes there if the
- * layout has its memory. */
+/* Places a tile's rows in bundles, and counts elements while the layout is planned; writes them
+ * once the layout has its memory. */
 static void place_rows(struct layout *a, const struct work *w, int n, int height, struct part *p) {
     const int take = a->bundle_rows;
     sort_vectors(w, n);
@@ -325,7 +325,7 @@ struct extent {
     size_t value, meta, where;
 };
 
-/* What a part takes; `p` has its sizes until they become its place. */
+/* Memory of a part; `p` has its sizes until they become its place. */
 static struct extent part_size(const struct layout *a, const struct part *p) {
     if (a->is.kind == LAYOUT_CONTIGUOUS)
         return (struct extent){(size_t)a->rows * (size_t)a->padded, (size_t)a->rows, 0};

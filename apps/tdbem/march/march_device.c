@@ -69,7 +69,7 @@ void march_device_close(struct march *m) {
 
 /* ---- a group ---- */
 
-/* What the q-th step gives to those behind it. */
+/* Adds the q-th step's contribution to the steps behind it. */
 static evn_status radiate(struct march *m, int q, int count) {
     struct march_device *g = m->on_device;
     if (q + 1 == count) return EVN_OK;

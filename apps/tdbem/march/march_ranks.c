@@ -135,8 +135,8 @@ static int nodes_before(const struct ranks *r, int rank) {
     return before;
 }
 
-/* What goes to each rank and comes from each: nodes one after another, of each the rows of who gets
- * them. This rank's own are where it puts them. */
+/* Lays out the messages to and from each rank: nodes one after another, of each the rows of who
+ * gets them. This rank's own are where it puts them. */
 static evn_status lay_out(struct march *m) {
     struct ranks *r = m->ranks;
     const size_t own = row_bytes(m, r->me);
@@ -257,7 +257,7 @@ evn_status ranks_solve(struct march *m, int q, evn_status mine) {
     return exchange(m, mine, &m->r->rows_sent);
 }
 
-/* What a rank has at the end of a group. */
+/* A rank's report at the end of a group. */
 struct end {
     uint64_t hash;
     long long failed;

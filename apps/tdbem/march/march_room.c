@@ -132,7 +132,7 @@ evn_status room_make_notes(struct march *m, int first) {
                : evn_fail(EVN_MEMORY, "td-bem: no memory for the times of %zu groups", groups);
 }
 
-/* What belongs together. */
+/* Checks options that depend on each other. */
 evn_status room_check(const tdbem_run_options *o, const tdbem *p) {
     const double highest = M_PI / p->incident->dt;
     if (o->probe_output && !p->points)

@@ -138,7 +138,7 @@ void state_go_back(struct march *m) {
 
 /* ---- the words of a run ---- */
 
-/* What the checkpoint holds besides the state: words like those of the problem's identity. */
+/* Identity of the checkpoint beside the problem's: words about the state that it holds. */
 evn_status state_identify(struct march *m) {
     uint64_t hash = HASH_SEED;
     for (int v = 0; v < m->o->vertices; v++) hash = hash_word(hash, (uint64_t)m->o->vertex[v]);

@@ -133,8 +133,8 @@ void sums_read_ahead(struct march *m) {
     stream_order(l->stream, m->reader);
 }
 
-/* What each unit of this rank has done for group number `group` of this run: what its counters have
- * gained. */
+/* Notes the work of each unit of this rank for group number `group` of this run: the gain of its
+ * counters. */
 static void note_group(struct march *m, int group, double *before) {
     tdbem_result *r = m->r;
     const int units = evn_units_count(m->units), first = evn_loop_first_unit(m->loop);
@@ -164,8 +164,8 @@ static void make_fast(struct march *m, void *memory, size_t bytes) {
     }
 }
 
-/* What devices are sent in each group of steps: the past, and where one has no room for all
- * matrices these, unless they come from disk or other ranks. */
+/* Pins the memory that devices are sent in each group of steps: the past, and where a device has no
+ * room for all matrices these, unless they come from disk or other ranks. */
 static evn_status make_all_fast(struct march *m, int streams) {
     const struct layout *l = m->p->layout;
     const struct history *past = m->past;

@@ -42,7 +42,7 @@ struct making {
     double seconds;      /* that it has taken until now */
 };
 
-/* What takes memory, bytes. */
+/* Bytes of memory by use. */
 struct sizes {
     double ranges;  /* until all is made; by parts they are in `making` and `widest` */
     double kept;    /* tables, the radiation stage, M_0 and the plan of the work, all the time */
@@ -154,7 +154,7 @@ static double matrix_bytes(const struct slices_csr *m, double entries) {
     return 2 * ENTRY * entries + 8.0 * m->rows;
 }
 
-/* Of what is here, over ranks. */
+/* Bytes that the matrices need on this rank, over ranks. */
 static struct sizes measure(const tdbem *p, const struct source *from, const struct slices_csr *m) {
     const struct layout *l = p->layout;
     const struct slices *s = from->s;
@@ -178,8 +178,8 @@ static struct sizes measure(const tdbem *p, const struct source *from, const str
     return z;
 }
 
-/* What the matrices may take if it is not said: nine tenths of what there is, less what the march
- * needs beside them. It is a guess, so it is never so little that a small problem suffers. */
+/* Memory of the matrices by default: nine tenths of the available memory less the march's own, and
+ * never so little that a small problem suffers. */
 static double default_memory(const tdbem *p, double available) {
     const struct layout *l = p->layout;
     if (available <= 0) return INFINITY;
@@ -397,7 +397,7 @@ static evn_status plan(tdbem *p, struct source *from, struct slices_csr *m, doub
     return status;
 }
 
-/* What was planned gets its memory; M_0 and the near part for the radiation stage. */
+/* Allocates the planned parts; M_0 and the near part for the radiation stage. */
 static evn_status reserve(tdbem *p, struct slices_csr *m) {
     evn_status status = radiation_reserve(p->radiation);
     if (!status) status = slices_matrix_ready(m);
@@ -649,7 +649,7 @@ static evn_status make(tdbem *p, struct making *k, struct fit *f) {
     return status ? status : fill(p, &k->from, f, &k->m);
 }
 
-/* What ranks need of each other, and how much of it is on disk. */
+/* Completes the matrices with the parts that ranks need of each other, and counts those on disk. */
 static evn_status complete(tdbem *p, struct making *k, evn_status mine) {
     int streams = p->layout->blocks - p->shape.resident, *all = NULL, ranks = 0;
     mine = evn_cluster_agree(p->cluster, mine);

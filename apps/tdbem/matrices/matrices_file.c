@@ -11,7 +11,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* What rank 0 tells of its file. */
+/* Rank 0's report of its file, for all ranks. */
 struct told {
     struct kept_place place; /* where it is written */
     uint64_t sum, bytes;     /* where it is read */
@@ -83,7 +83,7 @@ static evn_status open_copy(struct matrices_file *f, const char *folder, size_t 
     return failed_with(f, "copied", ftruncate(f->fd, (off_t)bytes) ? errno : 0);
 }
 
-/* What rank 0 has to tell. */
+/* Fills in rank 0's report. */
 static evn_status describe(struct matrices_file *f, const struct matrices_ends *ends) {
     struct told *t = &f->told;
     t->reads = ends->reader != NULL;

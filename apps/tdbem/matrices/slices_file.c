@@ -138,7 +138,7 @@ static void put(struct slices_writer *w, const void *data, size_t bytes) {
     w->at += bytes;
 }
 
-/* What is lost already need not wait until the end to be said. */
+/* Reports a failed write at once, not only at the end. */
 static evn_status check(struct slices_writer *w) {
     if (w->error)
         return evn_fail(EVN_SYSTEM, "matrices: %s could not be written: %s", w->path,

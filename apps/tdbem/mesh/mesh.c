@@ -411,7 +411,8 @@ static void nest(struct nesting *out, const struct mesh *m, const struct mesh_tr
     }
 }
 
-/* What overlaps cannot be a body's surface, but may have been meant: it is said, and where. */
+/* Notes where triangles overlap: that cannot be a body's surface, but may have been meant, so it is
+ * a warning. */
 static void note_overlap(struct mesh *m, const struct mesh_tree *tree,
                          const struct nesting *nesting) {
     int t, other;

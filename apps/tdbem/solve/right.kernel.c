@@ -39,8 +39,9 @@ EVN_DEVICE_FUNCTION double pulse_at(double cut, double ricker, double u) {
 #define QUIET(b)                                                                                   \
     (a.off || a.t - ends[2 * (b) + 1] - a.t0 > a.reach || a.t - ends[2 * (b)] - a.t0 < -a.reach)
 
-/* What the corners of triangles get of f, [3 * triangles]. `wave`: d.x/c at the three corners and
- * the weight, [4 * triangles]. `rule`: of each point its barycentric coordinates and its weight. */
+/* Integrates f for the corners of triangles, [3 * triangles]. `wave`: d.x/c at the three corners
+ * and the weight, [4 * triangles]. `rule`: of each point its barycentric coordinates and its
+ * weight. */
 EVN_KERNEL(right_integrate, ITEMS,
            (EVN_IN(double, wave), EVN_IN(double, ends), EVN_IN(double, rule),
             EVN_BUFFER(double, share), EVN_VALUE(struct incident_time, a))) {

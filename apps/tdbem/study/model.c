@@ -51,7 +51,7 @@ static int refuse(const char *path, const char *why) {
     return EXIT_USAGE;
 }
 
-/* What follows "ng=" in the words of a problem, "sphere:3, double, rows, ng=16". */
+/* The number after "ng=" in the words of a problem, "sphere:3, double, rows, ng=16". */
 static int group_of(const char *problem) {
     const char *at = problem ? strstr(problem, ", ng=") : NULL;
     const int group = at ? atoi(at + 5) : 0;

@@ -106,9 +106,9 @@ EVN_DEVICE_FUNCTION void add_row(EVN_GLOBAL REAL *sum, int carries, EVN_GLOBAL c
     UNROLL for (int g = 0; g < FEW; g++) sum[g] = carries ? acc[g] : sum[g] + acc[g];
 }
 
-/* What a group finds from its number, in macros since a function would change which products are
- * fused: its entry of the batch's list; `height` rows of that block, `from` one on, are its tile.
- * Groups: of a block as many as tiles. */
+/* A group's tile from its number, in macros since a function would change which products are fused:
+ * its entry of the batch's list; `height` rows of that block, `from` one on, are its tile. Groups:
+ * of a block as many as tiles. */
 #define TILE_OF_GROUP                                                                              \
     const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;        \
     const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);                      \

@@ -1,4 +1,4 @@
-/* What a device needs for the summation: kernels, tables, room for the past and for sums. */
+/* A device's part of the summation: kernels, tables, room for the past and for sums. */
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu_inside.h"
 #include <stdlib.h>

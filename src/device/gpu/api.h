@@ -1,6 +1,6 @@
-/* What this project uses of the drivers and run-time compilers of CUDA and of HIP, written down, so
- * that no header and no library of theirs is needed to build it: one table of functions, two sets
- * of names.
+/* The parts of the drivers and run-time compilers of CUDA and of HIP that this project uses,
+ * written down, so that no header and no library of theirs is needed to build it: one table of
+ * functions, two sets of names.
  *
  * A function is named by the symbol it has in the library, which is not always the name in the
  * manual: those of CUDA that were changed carry a _v2, and the plain symbol beside it is the old

@@ -1,4 +1,4 @@
-/* What run-time compilers share: loading, calling, and their complaints. */
+/* Code that run-time compilers share: loading, calling, and their messages. */
 #include "device/gpu/rtc.h"
 #include "device/gpu/symbols.h"
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
-/* What a code object's kernels take: its metadata, a MessagePack document in a note of the ELF file
- * (LLVM, "User Guide for AMDGPU Backend", Code Object Metadata; msgpack/spec.md).
+/* Arguments and resources of a code object's kernels, from its metadata, a MessagePack document in
+ * a note of the ELF file (LLVM, "User Guide for AMDGPU Backend", Code Object Metadata;
+ * msgpack/spec.md).
  *
  * The document is a map whose "amdhsa.kernels" is an array of maps, one a kernel. */
 #include "device/gpu/elf.h"

@@ -99,7 +99,7 @@ static int context_open(struct gpu_device *d, enum gpu_call *call) {
 
 static void context_close(struct gpu_device *d) { (void)d; }
 
-/* What is enabled between two devices stays so in this process. */
+/* Identity of a device, under which access between two devices stays enabled in this process. */
 static const void *identity(const struct gpu_device *d) {
     return (const void *)(uintptr_t)(1 + d->ordinal);
 }

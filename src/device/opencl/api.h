@@ -1,6 +1,6 @@
-/* What this project uses of OpenCL 1.2, written down, so that no header and no library of it is
- * needed to build: types, numbers, and a table of functions that opencl.c fills from the loader of
- * drivers.
+/* The part of OpenCL 1.2 that this project uses, written down, so that no header and no library of
+ * it is needed to build: types, numbers, and a table of functions that opencl.c fills from the
+ * loader of drivers.
  *
  * Names and numbers are those of the specification, "OpenCL 1.2", revision 19, appendix and
  * sections 4 and 5; a function's place in the table is its name without "cl". Where OpenCL's own

@@ -44,7 +44,7 @@ static const char converting[] = "#pragma GCC diagnostic push\n"
 
 static const char *quiet_of(const struct emit *e) { return e->s->cxx ? quiet_cxx : quiet; }
 
-/* What follows is in the line of `at`. */
+/* Emits a line directive: the following text is from the line of `at`. */
 static void line(struct emit *e, int at) {
     const struct place place = source_place(e->s, at);
     if (e->out.length && e->out.at[e->out.length - 1] != '\n') put(&e->out, "\n");
@@ -463,8 +463,8 @@ static int is_extreme(const struct emit *e, const struct token *op) {
     return token_is(e->s, op, "min") || token_is(e->s, op, "max");
 }
 
-/* What copy k for a reduction begins with. Of min and max that is what the variable was, which lies
- * behind the others' copies: the same for infinities, and for any type. */
+/* The initial value of copy k for a reduction. For min and max it is the variable's own value,
+ * which lies behind the copies: right for infinities, and for any type. */
 static void put_neutral(struct emit *e, const struct token *op, const char *type, int k,
                         const char *count) {
     const int ones = token_is(e->s, op, "&");
@@ -520,7 +520,7 @@ static void put_counted(struct emit *e, const char *name, int n) {
     for (int k = 0; k < n; k++) put(&e->out, ", evn_%d_%s%d", e->n, name, k);
 }
 
-/* What stands around each directive: a block of its own, quiet where it is ours. */
+/* Begins a directive: a block of its own, without warnings in the text that is ours. */
 static void begin(struct emit *e, struct source *s, const struct directive *d,
                   const struct nest *nest, int n) {
     *e = (struct emit){s, d, nest, {0}, n};
@@ -546,7 +546,8 @@ static void put_body_end(struct emit *e) {
     put(&e->out, "%sevn_%d_next:;\n", loud, e->n);
 }
 
-/* What has been made goes in the place of text[from, to); what follows keeps line and column. */
+/* Puts the generated text in the place of text[from, to); the text behind it keeps line and column.
+ * */
 static void put_edit(struct emit *e, int from, int to) {
     line_and_column(e, to);
     replace(e->s, from, to, e->out.at);
@@ -556,7 +557,7 @@ static void put_edit(struct emit *e, int from, int to) {
 /* Classes of __builtin_classify_type(): char, int, enum, bool; real; complex. */
 enum { WHOLE = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4, REAL = 1 << 8, COMPLEX = 1 << 9 };
 
-/* Of what type a variable may be. */
+/* Emits an assertion about a variable's type. */
 static void put_check(struct emit *e, const struct token *op, int k, const struct token *name) {
     const char *const integers[] = {"&", "|", "^"};
     int integer = 0;

@@ -3,7 +3,7 @@
 #include "loop.h"
 #include <string.h>
 
-/* What a break would leave. */
+/* The construct that a break would leave. */
 enum around { OUR_LOOP, INNER_LOOP, MACRO };
 
 struct reader {

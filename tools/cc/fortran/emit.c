@@ -84,10 +84,11 @@ static void flush(struct emit *e) {
 
 #define say(e, ...) (put(&(e)->line, __VA_ARGS__), flush(e))
 
-/* What follows is in the line of flat text's position `at`. */
+/* The following text is from the line of the flat text's position `at`. */
 static void line(struct emit *e, int at) { e->at = fortran_raw(e->f, at); }
 
-/* What has been made goes in the place of raw text [from, to); what follows keeps its line. */
+/* Puts the generated text in the place of raw text [from, to); the text behind it keeps its line.
+ * */
 static void put_edit(struct emit *e, int from, int to) {
     struct source *raw = &e->f->raw;
     const int middle = source_line_begin(raw, to) != to;
@@ -437,7 +438,7 @@ static void put_memories(struct emit *e) {
         put_memory(e, &e->last[k], "last", k, e->parts + k, "1_evn_cu_int");
 }
 
-/* What iteration evn_N_t has left. */
+/* Takes over the values that iteration evn_N_t has left. */
 static void put_kept(struct emit *e) {
     char t[32];
     int lasts = 0;

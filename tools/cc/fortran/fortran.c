@@ -150,7 +150,7 @@ static void look_at_foreign(const struct fortran *f, const struct directive *d, 
     w->foreign = !token_is(&f->flat, &d->tokens.at[2], "end");
 }
 
-/* What no other compiler reads has to be ours. */
+/* Checks a directive under the sentinel $evn, which no other compiler reads: it must be ours. */
 static void look_at_evn(struct fortran *f, const struct directive *d, int at) {
     const struct token *word = &d->tokens.at[2];
     const int teams = d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP;
@@ -187,7 +187,7 @@ static void walk(struct fortran *f, int from, int to, struct where w) {
     }
 }
 
-/* What was said about the flat text is said about the user's. */
+/* Moves messages about the flat text to the places in the user's. */
 static void move_complaints(struct fortran *f) {
     for (int i = 0; i < f->flat.complaints; i++) {
         const struct complaint *c = &f->flat.complaint[i];

@@ -23,7 +23,7 @@ struct fortran {
     int fixed, width; /* of a line in fixed form */
 };
 
-/* What a file's name, or the compiler's options, say of it. */
+/* Form of a source file, by its name or the compiler's options. */
 struct fortran_form {
     int fixed, width;
     int preprocessed; /* the compiler would run the preprocessor */

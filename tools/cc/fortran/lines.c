@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What is read at the moment. */
+/* State of the reader. */
 struct reader {
     struct fortran *f;
     int room;

@@ -109,7 +109,7 @@ static int members_shape(const struct body *b, int at, int behind, struct shape 
     return 1;
 }
 
-/* What is wrong with a name from outside; NULL: nothing. */
+/* The reason why a kernel cannot use a name from outside; NULL: it can. */
 static const char *unfit(const struct body *b, const struct shape *shape, int known) {
     if (!known)
         return "\"%s\" is no member that kernels can use; they use those of structures, that are "
@@ -184,7 +184,7 @@ static int subscripts(const struct body *b, int at, int end, int *behind) {
     return n;
 }
 
-/* What is in a subscript: never a pointer. */
+/* Reads a subscript, whose value is never a pointer. */
 static void subscript(struct body *b, int at, int end) {
     const int pointing = b->pointing;
     b->pointing = 0;

@@ -23,7 +23,7 @@ static enum type number_type(const struct body *b, const struct token *t) {
     return is_unsigned ? TYPE_UINT : TYPE_INT;
 }
 
-/* What a variable with its subscripts and members is; *behind it. */
+/* Type of a variable with its subscripts and members; *behind: the token after it. */
 static enum type variable_type(struct body *b, int at, int end, int *behind) {
     const struct name *n = body_find(b, &b->s->tokens.at[at]);
     struct shape shape = n ? n->shape : find_declared(b->s, b->before, &b->s->tokens.at[at]).shape;

@@ -25,7 +25,7 @@ static const char quiet[] = "\n#pragma GCC diagnostic push\n"
 static const char quiet_c[] = "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
 static const char loud[] = "#pragma GCC diagnostic pop\n";
 
-/* What each of the dialect's functions is to the emulated device. */
+/* The dialect's functions for the emulated device. */
 static const char host_functions[] =
     "static inline double evn_k_sqrt(double a) { return __builtin_sqrt(a); }\n"
     "static inline double evn_k_fabs(double a) { return __builtin_fabs(a); }\n"
@@ -51,7 +51,7 @@ static const enum type types[TYPES] = KERNEL_TYPES;
 
 /* ---- the directive ------------------------------------------------------------------------- */
 
-/* What a reduction does with numbers of a type; -1: a kernel does not. */
+/* Operation of a reduction on numbers of a type; -1: kernels have none. */
 static int combine_of(const struct source *s, struct run op, enum type type) {
     static const char *const operators[] = {"+", "*", "min", "max", "&", "|", "^"};
     for (int i = 0; i < 7 && op.count == 1 && type_is_number(type); i++)
@@ -313,7 +313,7 @@ static int put_arrays(struct kernel *k) {
     return arrays;
 }
 
-/* What is read by way of a pointer before the loop has to be on the host then. */
+/* Checks, before the loop, that members read by way of a pointer are on the host. */
 static void put_members(struct kernel *k) {
     EACH(k, n) {
         if (n->by_arrow && !kernel_is_array(k, n))
@@ -414,7 +414,7 @@ static void put_sums_before(struct kernel *k) {
     }
 }
 
-/* What they have become. */
+/* Adds the kernel's sums to the variables of reductions. */
 static void put_sums_behind(struct kernel *k) {
     static const char *const operators[] = {"+", "*", "", "", "", "", "^"};
     int number[2] = {0};

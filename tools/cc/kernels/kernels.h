@@ -50,7 +50,8 @@ int type_is_plain(const struct source *s, enum type type);
 /* 4 or 8; of a plain one. */
 int type_alignment(const struct source *s, enum type type);
 
-/* What tokens [at, end) begin with, *behind it; *behind == at: no type. */
+/* Type at the beginning of tokens [at, end); *behind: the token after it, `at` where there is no
+ * type. */
 struct shape read_shape(const struct source *s, int at, int end, int *behind);
 /* The same; TYPE_NONE where it is an array or a pointer by its typedef. */
 enum type read_type(const struct source *s, int at, int end, int *behind);
@@ -78,7 +79,7 @@ int is_keyword(const struct source *s, int at);
 
 /* ---- declarations (names.c) ---- */
 
-/* What the nearest declaration before token `before` says of a name. */
+/* Nearest declaration of a name before token `before`. */
 struct declared {
     int at;             /* the token that declares it; -1: none is found */
     struct shape shape; /* TYPE_NONE: none that kernels have */
@@ -96,14 +97,14 @@ int is_line_mark(const struct source *s, const struct token *t);
 int kernels_read(struct source *s, struct directive *d, int *at, int to);
 /* A parallel for within the region, which token `at` is; 0: it is another line. Its clauses. */
 int kernels_inner(struct source *s, int at, struct directive *d);
-/* What becomes of it where the loop runs as it is: no team of its own. */
+/* Replaces an inner directive where the loop runs on the host: it gets no team of its own. */
 void kernels_put_inner(struct source *s, const struct directive *d);
 /* The n of collapse(n), or 1. */
 int kernels_collapse(struct source *s, const struct directive *d);
 
 /* ---- the body in the dialect (body.c) ---- */
 
-/* What a reduction does. */
+/* Operation of a reduction. */
 enum combine { BY_SUM, BY_PRODUCT, BY_MIN, BY_MAX, BY_AND, BY_OR, BY_XOR };
 
 /* A name that the body uses: the user's, or members of a variable of the user's. */
@@ -172,17 +173,18 @@ void body_close(struct body *b);
 /* In C++: what `auto` is of a value that begins at `at`, by the usual conversions; TYPE_NONE: it is
  * none whose type is plain to see. (infer.c) */
 enum type body_type(struct body *b, int at, int end);
-/* What C++ has for what C has, too: static_cast<double>(x), double(x), std::min(x, y),
- * std::sqrt(x); the token behind what was read, or `at`. (infer.c) */
+/* Reads C++ forms that have a C equivalent: static_cast<double>(x), double(x), std::min(x, y),
+ * std::sqrt(x). Returns the token behind, or `at`. (infer.c) */
 int body_clothes(struct body *b, int at, int end);
 
-/* What a function of the file gives, whose name is token `at`; TYPE_NONE: no number, or none. */
+/* Type of the result of a function of the file, whose name is token `at`; TYPE_NONE: no number, or
+ * no such function. */
 enum type function_type(const struct body *b, int at);
 /* A call that begins at `at`; the token behind what was read of it. (calls.c) */
 int body_call(struct body *b, int at, int end);
 void functions_close(struct functions *f);
 
-/* What calls.c takes of body.c. */
+/* Functions of body.c for calls.c. */
 struct name *body_find(struct body *b, const struct token *t);
 void body_expression(struct body *b, int at, int end);
 int body_to_comma(const struct body *b, int at, int end);
@@ -192,8 +194,8 @@ int body_points(struct body *b, int at, int end);
 
 /* ---- kernel files (file.c) ---- */
 
-/* What the compiler gets for NAME.kernel.c: its kernels for the emulated device, its text for the
- * others. `folder`: where evener/kernel.h is. NULL and a message: it cannot be made. */
+/* The file that the compiler gets for NAME.kernel.c: its kernels for the emulated device, its text
+ * for the others. `folder`: where evener/kernel.h is. NULL and a message: it cannot be made. */
 char *kernel_file(const char *name, const char *folder, int contract);
 /* The dialect's header as text; NULL and a message: there is none. */
 char *kernel_dialect(const char *folder);

@@ -46,7 +46,7 @@ int kernel_is_told(const struct kernel *k, const struct name *n) {
            (n->role == NAME_SUM && kernel_begins_with_itself(n));
 }
 
-/* What the kernel is told beside arrays, larger members first. */
+/* Declares the struct of the kernel's values, larger members first. */
 static void put_values(struct kernel *k, struct text *out) {
     put(out, "struct evn_%d_values {\n", k->n);
     EACH(k, n) {
@@ -108,7 +108,7 @@ static void put_dialect(struct text *out, const char *text, int host) {
     }
 }
 
-/* What an item does: iteration number evn_t. */
+/* Writes the code of an item, for iteration number evn_t. */
 static void put_item(struct kernel *k, struct text *out, int host) {
     EACH(k, n) {
         if (n->role != NAME_SUM) continue;

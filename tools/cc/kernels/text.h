@@ -37,7 +37,7 @@ int kernel_uses(const struct kernel *k, enum type type);
 /* Elements of a small array of a structure's that is only read: it goes along with the values. 0:
  * it is another one. */
 long kernel_by_value(const struct kernel *k, const struct name *n);
-/* What goes along with the values. */
+/* 1: the name's value is passed with the values. */
 int kernel_is_told(const struct kernel *k, const struct name *n);
 /* Whether a reduction begins with what the variable is: with it none is lost, and none counted
  * twice. */

@@ -142,7 +142,7 @@ static int to_semicolon(const struct source *s, int at, int end) {
 
 static struct shape read_base(const struct source *s, int at, int end, int *behind, int depth);
 
-/* What the nearest "typedef .. NAME ..;" before token `before` says. */
+/* Type by the nearest "typedef .. NAME ..;" before token `before`. */
 static struct shape named_type(const struct source *s, int before, const struct token *name,
                                int depth) {
     for (int i = before - 1; i >= 0 && depth < 10; i--) {

@@ -93,7 +93,7 @@ static void print_heading(const struct machine_file *file) {
            "binpack", "map", "MB binpack", "MB map", "messages", "map", "speedup");
 }
 
-/* What a reader of the table may take for a schedule's fault, or gain, and is none; in words. */
+/* Warnings: figures that look like a schedule's fault or gain and are none. */
 enum { WORDS_MAX = 64 };
 struct words {
     int count;
@@ -159,7 +159,7 @@ static int print_row(struct cluster *c, struct words *words) {
 
 /* ---- a node that becomes slow ---- */
 
-/* What a schedule did about it. */
+/* A schedule's reaction to a unit that became slow. */
 struct reaction {
     double before, slow, after; /* seconds of a step: settled, when it began, at the end */
     double lost;                /* over all steps with it */

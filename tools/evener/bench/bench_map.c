@@ -65,7 +65,7 @@ static struct row measure(const evn_problem *p, const char *spec) {
     return row;
 }
 
-/* What is wrong with map's row, the last; NULL if nothing is. */
+/* The fault of map's row, the last one; NULL: none. */
 static const char *verdict(const struct row *row, char class_, int fast) {
     const struct row *map = &row[SPECS - 1], *dynamic = &row[1], *guided = &row[2];
     if (!map->known || !dynamic->known || !guided->known) return "a schedule is missing";

@@ -19,7 +19,7 @@ enum { DATA, DONE, SIGNALS };
 
 static struct request { const char *devices, *raw; } asked = {"emulated:1", NULL};
 
-/* What the ranks put to: neighbours, and as if each had a node of its own. */
+/* Memory that ranks put to: as neighbours, and as if each had a node of its own. */
 static struct {
     evn_shared *shared[2];
     unsigned long long turn[2][SIGNALS];

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What is compared. `rank`: of the papers' three kinds, for their orders. */
+/* The compared schedules. `rank`: of the papers' three kinds, for their orders. */
 static const struct {
     const char *spec, *label;
     enum { OTHER, STATIC, DYNAMIC, FORGETFUL, GUIDED } rank;
@@ -182,7 +182,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
     }
 }
 
-/* What makes b longer or shorter than a, as a sentence. */
+/* Prints why b is longer or shorter than a, as a sentence. */
 static void explain(const struct row *a, const struct row *b) {
     printf("it spends %.2f times guided's time computing",
            (b->compute - b->migration) / (a->compute - a->migration));
@@ -316,7 +316,7 @@ int bench_read_lists(struct option_list *apps, const char *text, const char *cla
     return code;
 }
 
-/* What a file lacks is said before any table is printed. Figures are the same for all classes. */
+/* Checks a machine file before any table is printed. Its figures are the same for all classes. */
 static int look_at_file(struct comparison *s, const char *path, const struct option_list *apps,
                         char class_) {
     struct machine_file *file;

@@ -105,7 +105,7 @@ static evn_status barriers(struct pair *p) {
     return agreed;
 }
 
-/* What a loop's end costs at least: all statuses made one, up and down the control tree. */
+/* Least cost of a loop's end: all statuses become one, up and down the control tree. */
 static evn_status agreement(struct pair *p) {
     double sample[PAIR_SAMPLES_MAX];
     evn_status status = EVN_OK;

@@ -105,7 +105,7 @@ static int matches(const cJSON *element, const char *key, const char *word) {
     return cJSON_IsNumber(value) && value->valuedouble == strtod(word, NULL);
 }
 
-/* What is between brackets: *, an index, or key=word. */
+/* Chooses nodes by the text between brackets: *, an index, or key=word. */
 static void choose(struct parser *p, const struct nodes *from, struct nodes *to) {
     char inside[NAME], *equals;
     blanks(p);

@@ -58,7 +58,7 @@ static evn_status core_copy(const void *way, size_t bytes) {
     return EVN_OK;
 }
 
-/* What comes back to rank 0's device is what has left it. */
+/* Checks that the bytes that come back to rank 0's device are those that have left it. */
 static evn_status check(struct end *e, size_t bytes) {
     struct pair *p = e->p;
     evn_status status = EVN_OK;

@@ -81,7 +81,7 @@ static cJSON *record_backends(void) {
     return list;
 }
 
-/* What `auto` is, and what its units are worth where they differ. */
+/* Prints the list that `auto` stands for, and its units' speeds where they differ. */
 static void print_auto(const evn_units *units) {
     const int n = evn_units_count(units);
     int differ = 0;
@@ -97,7 +97,8 @@ static void print_auto(const evn_units *units) {
                : "a unit of each part; run looks whether its tasks want others, and says so");
 }
 
-/* What auto takes a team's doubling for, of each workload with a model of its teams. */
+/* Prints the cost that auto assumes for doubling a team, of each workload with a model of its
+ * teams. */
 static void print_teams(const evn_machine *m) {
     const struct workload *is;
     int known = 0, all = 0;
@@ -182,7 +183,7 @@ static const struct option table[] = {
 };
 #undef AT
 
-/* What is said of, and by whom. */
+/* The subject of the report, and the ranks that make it. */
 struct info {
     evn_cluster *cluster;   /* NULL: alone */
     evn_machine *machine;   /* as this process sees it */

@@ -24,7 +24,7 @@ static void numbers(const evn_machine *m, int first, int count, char *text, size
     free(core);
 }
 
-/* What keeps us from cores of the node. */
+/* Prints the limits that keep this process from cores of the node. */
 static void print_limits(const evn_machine *m) {
     const evn_core_limits limits = evn_machine_limits(m);
     const int cores = evn_machine_cores(m);

@@ -54,8 +54,8 @@ static const char *text_of(const cJSON *o, const char *key) {
     return text ? text : "";
 }
 
-/* What figures of one machine have in common, and others have not. Cores are not of it: how many
- * there are for us changes from job to job. */
+/* Identity of the machine that figures are of. The number of cores is no part of it, since it
+ * changes from job to job. */
 static uint64_t machine_hash(const evn_machine *m) {
     const char *processor = evn_machine_processor(m);
     uint64_t hash = hash_bytes(HASH_SEED, processor, strlen(processor) + 1);
@@ -94,7 +94,7 @@ static char *file_of(const char *folder, const evn_machine *machine, const cJSON
 
 /* ---- reading ---- */
 
-/* What is wrong with a calibration of any machine; NULL if nothing is. */
+/* The fault of a calibration, whichever its machine; NULL: none. */
 static const char *unsound(const cJSON *root) {
     const cJSON *entries = cJSON_GetObjectItemCaseSensitive(root, "entries"), *o;
     const double format = json_number(root, "calibration");
@@ -123,7 +123,7 @@ static int is_of(const cJSON *root, const evn_machine *m) {
     return same;
 }
 
-/* What was wrong with the files of a folder: the first one, and how many. */
+/* Faulty files of a folder: the first one's fault, and their number. */
 struct doubts {
     int count;
     char first[512];
@@ -252,7 +252,7 @@ static const cJSON *find_unit(const cJSON *entries, const char *key, const evn_u
     return find(entries, key, unit_kind_text(kind, unit), calibration_device(u), cores);
 }
 
-/* What each unit does a second by these entries, as calibration_speeds(). */
+/* Speeds of units by these entries, as calibration_speeds(). */
 static int fill(const cJSON *entries, const char *key, const evn_units *units, int *kind,
                 double *speed, double *per_byte) {
     struct unit_kind kinds[KINDS_MAX];

@@ -17,8 +17,8 @@ static const double EVEN = 1.001; /* nearly an even share */
 /* How far the model is trusted: what is so close behind the best may be faster. */
 static const double DOUBT = 1.05;
 
-/* What cores of several parts lose as one unit, each doubling of their number: tasks that change
- * hands come from another cache, and barriers go farther. Assumed. */
+/* Loss of a unit whose cores are of several parts, for each doubling of their number: tasks that
+ * change hands come from another cache, and barriers go farther. Assumed. */
 static const double APART = 0.05;
 
 enum {

@@ -36,7 +36,7 @@ static void about_alpha(struct doubts *d, const struct figures *f) {
             f->residual);
 }
 
-/* Of what nobody has measured. */
+/* Warns of predictions for which no figure was measured. */
 static void about_reach(struct doubts *d, const struct job *job, const struct figures *f,
                         const struct rows *rows) {
     const int here = evn_machine_cores(job->machine);
@@ -69,7 +69,7 @@ static void about_exchange(struct doubts *d, const struct rows *rows) {
             100 * share, most->processes, most->threads);
 }
 
-/* Of what was measured beside the prediction. */
+/* Warns where measured times differ from the prediction. */
 static void about_runs(struct doubts *d, const struct rows *rows) {
     double largest, middle;
     if (!rows_errors(rows, &largest, &middle)) return;

@@ -415,7 +415,7 @@ static const struct option table[] = {
 };
 #undef AT
 
-/* What the options say, before anything is laid. */
+/* Checks the options before anything is laid out. */
 static int check(struct study_of *s) {
     const struct request *r = s->request;
     if (strlen(r->class_) != 1) {

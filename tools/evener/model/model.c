@@ -21,7 +21,7 @@ struct request {
     int calibrate, measure, quiet;
 };
 
-/* What there is once all is read and measured. */
+/* State of the command once all is read and measured. */
 struct modelling {
     struct job job;
     struct machine_file *machine; /* NULL: none described */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the user asks for. */
+/* The options. */
 struct request {
     struct job_words words;
     const char *machine, *times, *exchange, *slow, *json;
@@ -271,7 +271,7 @@ static int reassign(const struct planning *p, const double *load, FILE *out, cJS
     return 0;
 }
 
-/* What the record has before its iterations. */
+/* The record without its iterations. */
 static cJSON *record_plan(const struct planning *p, const struct request *request) {
     const evn_problem *tasks = &p->problem;
     cJSON *root = cJSON_CreateObject();
@@ -366,7 +366,7 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
     return status;
 }
 
-/* What the record says of a step; the parts only where it has them. */
+/* Prints the measured times of a step; its parts only where the file has them. */
 static void print_measured(const struct times_file *t, FILE *out) {
     if (!isfinite(1e3 * t->step_s)) return;
     fprintf(out, "\nmeasured in the record: %.4f ms a step", 1e3 * t->step_s);
@@ -376,7 +376,7 @@ static void print_measured(const struct times_file *t, FILE *out) {
     fputc('\n', out);
 }
 
-/* What follows the iterations on the page. */
+/* Prints the part of the page behind the iterations. */
 static void print_end(const struct planning *p, const struct request *request,
                       const evn_simulation *clock, const double *load, const char *explanation,
                       FILE *out) {

@@ -68,7 +68,7 @@ static int read_units(struct run *r, const char *path, const cJSON *units, doubl
     return 0;
 }
 
-/* What each kind did in a step. */
+/* Adds up the work of each kind in a step. */
 static void add_up(struct run *r, const evn_problem *tasks) {
     for (int t = 0; t < r->n; t++) {
         struct run_kind *k = &r->kind[r->kind_of[r->owner[t]]];

@@ -20,7 +20,7 @@ double lane_unit(const struct lanes *l, int unit) {
 
 double lanes_height(const struct lanes *l) { return l->pitch * l->units + HEAD * ranks_drawn(l); }
 
-/* What the units of a rank did not do of a time. */
+/* Time that a rank's units spent waiting. */
 static double waited(const struct lanes *l, int rank, double length, const double *busy) {
     double units = 0, sum = 0;
     for (int u = 0; u < l->record->units; u++) {

@@ -199,7 +199,7 @@ static double instances(const struct report_record *r) {
     return sum;
 }
 
-/* What there is to say in a sentence or two: the fastest, whether the bits agree, the machine. */
+/* Writes the summary, a sentence or two: the fastest run, whether the bits agree, the machine. */
 static void lead(struct page *page, const struct report_group *g) {
     const struct report_record *first = g->row[0].record;
     const struct report_row *best = NULL;

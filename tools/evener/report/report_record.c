@@ -347,7 +347,7 @@ static void read_parts(struct reader *in, struct report_record *r) {
     }
 }
 
-/* What launches took on device number `device`. */
+/* Reads the times of launches on device number `device`. */
 static void read_phases(struct reader *in, struct report_record *r, const cJSON *o, int device) {
     char where[96];
     snprintf(where, sizeof where, "devices[%d].", device);
@@ -515,7 +515,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     if (machine) r->processor = read_text(in, machine, "machine.", "processor", OPTIONAL);
 }
 
-/* What a plan predicts of a step, when its last iteration says so. */
+/* Reads the predicted step of a plan, if its last iteration has one. */
 static void read_prediction(struct reader *in, struct report_record *r) {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->json, "iterations"), *o;
     const cJSON *last = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);

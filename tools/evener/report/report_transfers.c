@@ -3,7 +3,7 @@
 #include "report/report.h"
 #include <stdlib.h>
 
-/* What is counted: over the run, or a step. */
+/* The counters, over the run or a step. */
 static const struct count {
     const char *name, *head;
     int a_step;

@@ -73,7 +73,7 @@ static evn_status inspect(const evn_loop *loop, void *arg) {
     return EVN_OK; /* `failed` says what is wrong */
 }
 
-/* What is measured of a kind of units. */
+/* Figures of a kind of units. */
 struct figures {
     int tasks;
     char device[128];       /* its name; "" for CPU units */
@@ -93,7 +93,7 @@ static void faces(const evn_problem *p, const int *owner, int u, double *within,
     }
 }
 
-/* What one run on some units tells. */
+/* Figures of one run. */
 struct measured {
     struct times times;
     double exchange_s;      /* that one unit of them exchanges in a step */

@@ -10,7 +10,8 @@
 
 enum { PHASES = 16, ROUNDS = 9, BATCHES = 100 };
 
-/* What `cores` take for all tasks over an even share of what one takes, whole pieces apart. */
+/* Time of `cores` for all tasks over an even share of one core's time, apart from the grain of
+ * whole pieces. */
 static double over_pieces(const struct job *job, const double *one, const double *many, int cores) {
     const struct workload_teams *teams = job->is->teams;
     double sum = 0, even = 0;
