@@ -194,9 +194,12 @@ int evn_schedule_instance(const evn_schedule *schedule);
 int evn_schedule_settled(const evn_schedule *schedule);
 
 /* The assignment as one line of text, and back. The text names the schedule, the numbers of tasks
- * and units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3". Export:
- * malloc'ed, free() it; NULL without memory. Import: the next instance has this assignment, and
- * learning continues from it; EVN_USAGE: no such text, or not for this problem. */
+ * and units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3"; after changes
+ * of the tasks, their number too, "map 20 tasks 4 units generation 3: ..". Export: malloc'ed,
+ * free() it; NULL without memory. Import: the next instance has this assignment, and learning
+ * continues from it; a generation in the text is the schedule's from then on, so that a program
+ * that opens a loop with the tasks of then goes on counting. EVN_USAGE: no such text, or not for
+ * this problem. */
 char *evn_schedule_export(const evn_schedule *schedule);
 evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 

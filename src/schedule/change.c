@@ -145,14 +145,16 @@ evn_status policy_change_repair(evn_schedule *s, const struct origins *o) {
     s->ratio = 0;
     if (p->units == 1 || o->renumbers || map_model_open(&m, p, NULL, NULL)) return EVN_OK;
     struct map_repair *r = map_repair_open(&m);
+    int far = 0; /* too far from even for a repair, as where one task has become a thousand */
     if (r) {
         map_repair_start(r, s->owner, MAP_BUDGET / 4);
         map_balance(r, m.bound);
+        far = map_repair_left(r) <= 0;
         memcpy(s->owner, map_repair_owner(r), (size_t)p->tasks * sizeof *s->owner);
     }
     map_repair_close(r);
     map_model_close(&m);
-    return EVN_OK;
+    return far ? policy_change_anew(s, o) : EVN_OK;
 }
 
 /* The unit of each task's heaviest origin; without one, that of the task before it. */
@@ -197,6 +199,7 @@ static evn_status renew(evn_schedule *s, const evn_problem *problem, const struc
     old.state = NULL; /* the policy has dropped it, or kept it */
     drop_room(&old);
     if (!status) s->version++;
+    if (!status) s->generation++;
     return status;
 }
 
@@ -282,6 +285,7 @@ void schedule_follow(evn_schedule *s, struct schedule_follow *f, const int *owne
     s->instance = instance;
     s->ratio = 0;
     s->version++;
+    s->generation++;
     *f = (struct schedule_follow){0};
 }
 

@@ -50,6 +50,7 @@ struct evn_schedule {
     int imported;      /* owners are those of evn_schedule_import() */
     int told;          /* schedule_memory(); 0: nothing was told */
     int instance;      /* instances ended so far */
+    int generation;    /* changes of tasks so far, of which something came */
     int passed;        /* instances since the last learn() */
     unsigned version;  /* schedule_version() */
     struct pool *pool; /* NULL: every instance is learnt */

@@ -9,6 +9,7 @@
 #include "schedule/pool.h"
 #include "schedule/problem.h"
 #include "schedule/version.h"
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -219,7 +220,8 @@ char *evn_schedule_export(const evn_schedule *s) {
     FILE *f = open_memstream(&text, &size);
     if (!f) return NULL;
     const int n = s->problem.tasks;
-    fprintf(f, "%s %d tasks %d units:", s->text, n, s->problem.units);
+    fprintf(f, "%s %d tasks %d units", s->text, n, s->problem.units);
+    fprintf(f, s->generation ? " generation %d:" : ":", s->generation);
     for (int t = 0; t < n;) {
         int from = t;
         while (t < n && s->owner[t] == s->owner[from]) t++;
@@ -246,19 +248,35 @@ static int read_runs(const char *p, int tasks, int units, int *owner) {
     return *p && *p != '\n' ? -1 : t;
 }
 
+/* Reads the generation between "units" and the colon; texts of generation 0 have none. Where the
+ * runs begin; NULL: it is not of that form. */
+static const char *read_generation(const char *p, long *generation) {
+    static const char word[] = " generation ";
+    *generation = 0;
+    if (!strncmp(p, word, sizeof word - 1)) {
+        p += sizeof word - 1;
+        if (!evn_text_number(&p, INT_MAX, generation)) return NULL;
+    }
+    return *p == ':' ? p + 1 : NULL;
+}
+
 evn_status evn_schedule_import(evn_schedule *s, const char *text) {
     NEED(s, "a schedule");
     NEED(text, "a text that evn_schedule_export() has made");
     const int n = s->problem.tasks;
     char head[256];
-    int length = snprintf(head, sizeof head, "%s %d tasks %d units:", s->text, n, s->problem.units);
-    if (strncmp(text, head, (size_t)length) != 0)
-        return evn_fail(EVN_USAGE, "schedule: cannot import \"%.60s\", expected \"%s ..\"", text,
+    long generation;
+    int length = snprintf(head, sizeof head, "%s %d tasks %d units", s->text, n, s->problem.units);
+    const char *runs = strncmp(text, head, (size_t)length) != 0
+                           ? NULL
+                           : read_generation(text + length, &generation);
+    if (!runs)
+        return evn_fail(EVN_USAGE, "schedule: cannot import \"%.60s\", expected \"%s: ..\"", text,
                         head);
     int *owner = malloc(sizeof *owner * (size_t)n);
     int *old = s->owner;
     if (!owner) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", n);
-    int got = read_runs(text + length, n, s->problem.units, owner);
+    int got = read_runs(runs, n, s->problem.units, owner);
     if (got != n) {
         free(owner);
         return evn_fail(EVN_USAGE,
@@ -271,6 +289,7 @@ evn_status evn_schedule_import(evn_schedule *s, const char *text) {
     if (!status && s->pool) pool_forget(s->pool);
     if (!status) s->version++;
     if (!status) s->imported = 1;
+    if (!status && generation) s->generation = (int)generation;
     free(status ? owner : old);
     return status;
 }

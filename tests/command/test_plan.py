@@ -413,7 +413,9 @@ class Memory(Base):
             owner = json.load(f)["iterations"][-1]["owner"]
         self.assertNotEqual(owner, self.plan(*words, "--schedule", "static")["iterations"][0]["owner"])
         line = next(line for line in done.stdout.split("\n") if line.startswith("plan: "))
-        for path in (file, self.write("plan.txt", line[6:] + "\n")):
+        later = line[6:].replace(" units:", " units generation 3:")
+        self.assertIn("generation", later)
+        for path in (file, self.write("plan.txt", line[6:] + "\n"), self.write("later.txt", later + "\n")):
             found = self.plan(*words, "--plan", path)
             self.assertEqual([i["owner"] for i in found["iterations"]], 4 * [owner])
             self.assertEqual(found["schedule"], "static")

@@ -311,6 +311,54 @@ static void test_numbers(void **state) {
         }
 }
 
+/* Where owners need not be consecutive, other numbers change no owner, at once and later: a task is
+ * with its unit under whichever number. (auto goes back to map's owners.) */
+static void test_permuted(void **state) {
+    (void)state;
+    enum { TASKS = 60, UNITS = 4 };
+    static const char *const of[] = {"map", "binpack"};
+    for (int i = 0; i < 2; i++)
+        for (int after = 0; after < 8; after++) {
+            double weight[TASKS], seconds[2][TASKS];
+            int first[TASKS + 1], from[TASKS];
+            char kept[TASKS];
+            unsigned long long seed = 17;
+            for (int t = 0; t < TASKS; t++) {
+                weight[t] = 1 + draw(&seed);
+                first[t] = from[t] = t;
+                kept[t] = 1;
+            }
+            first[TASKS] = TASKS;
+            for (int t = TASKS - 1; t > 0; t--) {
+                const int j = (int)((t + 1) * draw(&seed)), last = from[t];
+                from[t] = from[j];
+                from[j] = last;
+            }
+            const evn_problem p = {.tasks = TASKS, .units = UNITS, .weight = weight};
+            const evn_change c = {
+                .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
+            evn_schedule *s[2] = {open_or_fail(of[i], &p), open_or_fail(of[i], &p)};
+            for (int step = 0; step < 16; step++) {
+                if (step == after) assert_int_equal(evn_schedule_change(s[1], &c), EVN_OK);
+                for (int t = 0; t < TASKS; t++) {
+                    const int was = step < after ? t : from[t];
+                    if (evn_schedule_owner(s[1])[t] != evn_schedule_owner(s[0])[was])
+                        fail_msg("%s, changed before instance %d: task %d in instance %d", of[i],
+                                 after, was, step);
+                    seconds[0][t] = 2e-3 * weight[t] / (1 + evn_schedule_owner(s[0])[t] % 3);
+                }
+                for (int t = 0; t < TASKS; t++)
+                    seconds[1][t] = 2e-3 * weight[step < after ? t : from[t]] /
+                                    (1 + evn_schedule_owner(s[1])[t] % 3);
+                for (int k = 0; k < 2; k++)
+                    assert_int_equal(evn_schedule_learn(s[k], evn_schedule_owner(s[k]), seconds[k]),
+                                     EVN_OK);
+            }
+            evn_schedule_close(s[0]);
+            evn_schedule_close(s[1]);
+        }
+}
+
 /* Each task refined by 8 is eight tasks on its unit; made one again, they are where it was. */
 static void test_there_and_back(void **state) {
     (void)state;
@@ -404,6 +452,113 @@ static void test_any(void **state) {
         }
 }
 
+/* One task becomes a thousand on more units than there were tasks, and all become one again, in one
+ * change each; all tasks weigh nothing. Each unit has tasks once there are enough of them. */
+static void test_extremes(void **state) {
+    (void)state;
+    enum { TASKS = 1000, UNITS = 7 };
+    static int first[TASKS + 1], from[TASKS], owner[TASKS];
+    static double seconds[TASKS], nothing[TASKS];
+    for (int i = 0; i < TEXTS; i++)
+        for (int weighs = 0; weighs < 2; weighs++) {
+            const evn_problem p = {.tasks = 1, .units = UNITS};
+            evn_schedule *s = open_or_fail(texts[i], &p);
+            for (int round = 0; round < 2; round++) {
+                for (int t = 0; t <= TASKS; t++) first[t] = t;
+                for (int t = 0; t < TASKS; t++) from[t] = 0;
+                evn_change c = {.tasks = TASKS,
+                                .first = first,
+                                .from = from,
+                                .links = -1,
+                                .weight = weighs ? NULL : nothing};
+                assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+                for (int step = 0; step < 30; step++) {
+                    int has[UNITS] = {0};
+                    assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+                    for (int t = 0; t < TASKS; t++) {
+                        has[owner[t]]++;
+                        seconds[t] = weighs ? 1e-3 : 0;
+                    }
+                    /* by now each schedule that looks at weights or times has spread them */
+                    if (step == 29 && weighs)
+                        for (int u = 0; u < UNITS; u++)
+                            if (!has[u]) fail_msg("%s: unit %d has none of 1000", texts[i], u);
+                    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+                }
+                for (int t = 0; t < TASKS; t++) from[t] = t;
+                first[1] = TASKS;
+                c = (evn_change){.tasks = 1, .first = first, .from = from, .links = -1};
+                assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+                assert_int_equal(evn_schedule_problem(s)->tasks, 1);
+                assert_in_range(evn_schedule_owner(s)[0], 0, UNITS - 1);
+                seconds[0] = weighs;
+                assert_int_equal(evn_schedule_learn(s, evn_schedule_owner(s), seconds), EVN_OK);
+            }
+            evn_schedule_close(s);
+        }
+}
+
+/* ---- as text ------------------------------------------------------------------------------- */
+
+/* The text of a later generation says which, and a schedule opened with its tasks takes it; texts
+ * of generation 0 are as ever; one of other tasks is refused. */
+static void test_export(void **state) {
+    (void)state;
+    static const int first[] = {0, 1, 2, 3, 4, 5, 6}, from[] = {0, 0, 1, 2, 3, 3},
+                     same[] = {0, 1, 2, 3, 4, 5};
+    static const char kept[] = {1, 1, 1, 1, 1, 1};
+    const evn_problem four = {.tasks = 4, .units = 2}, six = {.tasks = 6, .units = 2};
+    const evn_change c = {.tasks = 6, .first = first, .from = from, .links = -1};
+    evn_change wrong = c;
+    wrong.tasks = 0;
+    for (int i = 0; i < TEXTS; i++) {
+        evn_schedule *s = open_or_fail(texts[i], &four), *then = open_or_fail(texts[i], &six);
+        char *text = evn_schedule_export(s), *again, want[160];
+        assert_non_null(strstr(text, " 4 tasks 2 units: "));
+        free(text);
+        assert_int_equal(evn_schedule_change(s, &wrong), EVN_USAGE);
+        for (int g = 1; g < 12; g++) {
+            const evn_change next = {.tasks = 6, .first = first, .from = same, .links = -1};
+            const evn_change none = {
+                .tasks = 6, .first = first, .from = same, .kept = kept, .links = -1};
+            assert_int_equal(evn_schedule_change(s, g == 1 ? &c : &next), EVN_OK);
+            assert_int_equal(evn_schedule_change(s, &none), EVN_OK); /* is none */
+            text = evn_schedule_export(s);
+            snprintf(want, sizeof want, "%s 6 tasks 2 units generation %d: ", evn_schedule_text(s),
+                     g);
+            if (strncmp(text, want, strlen(want)) != 0) fail_msg("%s; expected %s", text, want);
+            if (evn_schedule_import(then, text)) fail_msg("%s: %s", text, evn_message());
+            again = evn_schedule_export(then);
+            assert_string_equal(again, text);
+            free(again);
+            free(text);
+        }
+        /* of before generations were written: the count stays */
+        snprintf(want, sizeof want, "%s 6 tasks 2 units: 3*0 3*1", evn_schedule_text(s));
+        assert_int_equal(evn_schedule_import(then, want), EVN_OK);
+        text = evn_schedule_export(then);
+        assert_non_null(strstr(text, " generation 11: 3*0 3*1"));
+        static const char *const bad[] = {"4 tasks 2 units generation 1: 2*0 2*1",
+                                          "6 tasks 2 units generation: 3*0 3*1",
+                                          "6 tasks 2 units generation -1: 3*0 3*1",
+                                          "6 tasks 2 units generation 99999999999: 3*0 3*1",
+                                          "6 tasks 2 units generation 1 3*0 3*1",
+                                          "6 tasks 2 units 1: 3*0 3*1",
+                                          "6 tasks 2 units generation 1: 3*0 2*1"};
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+            snprintf(want, sizeof want, "%s %s", evn_schedule_text(s), bad[k]);
+            assert_int_equal(evn_schedule_import(then, want), EVN_USAGE);
+            assert_non_null(strstr(evn_message(), "6 tasks"));
+            again = evn_schedule_export(then);
+            assert_string_equal(again, text);
+            free(again);
+        }
+        free(text);
+        evn_schedule_close(s);
+        evn_schedule_close(then);
+    }
+}
+
 /* Moves are bounded where that is asked for, and units are even all the same, by and by. */
 static void test_bounded(void **state) {
     (void)state;
@@ -414,9 +569,15 @@ static void test_bounded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_any),          cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_virtual_time), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_permuted),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_export),
+        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_virtual_time),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

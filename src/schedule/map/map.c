@@ -322,6 +322,24 @@ static struct map_score score_of(const struct map_model *m, const struct map_rep
     return (struct map_score){.makespan = map_repair_makespan(r), .cut = map_repair_cut(r)};
 }
 
+static int rename_parts(const evn_schedule *s, int *to);
+
+/* Where a repair has ended for want of time, as where one task has become a thousand: a plan from
+ * scratch in `to` if it is shorter than the repair's `makespan`; 1 if so. */
+static int plan_from_far(const evn_schedule *s, const struct map_model *m, const evn_problem *p,
+                         double makespan, int *to, double *scratch) {
+    const struct learn *l = ((struct state *)s->state)->learn;
+    const size_t bytes = (size_t)p->tasks * sizeof *to;
+    int *plan = malloc(bytes);
+    struct map_model fresh;
+    int better = plan && !map_plan(&fresh, p, learn_cost(l), learn_speed(l), plan);
+    if (better) map_model_close(&fresh);
+    better = better && !rename_parts(s, plan) && map_score(m, plan, scratch).makespan < makespan;
+    if (better) memcpy(to, plan, bytes);
+    free(plan);
+    return better;
+}
+
 /* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
  * certain. */
 static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
@@ -334,8 +352,10 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
     const double limit = fmax(map_repair_makespan(r), m->bound * 1.01);
     map_smooth(r, limit, limit * 1.02);
     memcpy(to, map_repair_owner(r), (size_t)p->tasks * sizeof *to);
+    const int far =
+        map_repair_left(r) <= 0 && plan_from_far(s, m, p, map_repair_makespan(r), to, scratch);
     if (most > 0 && keep_most(s, most, to)) return;
-    const struct map_score then = most > 0 ? map_score(m, to, scratch) : score_of(m, r);
+    const struct map_score then = far || most > 0 ? map_score(m, to, scratch) : score_of(m, r);
     const double move = seconds_to_move(s, m, p, s->owner, to);
     if (then.over < now.over ||
         (then.over == now.over && (now.makespan - then.makespan) * m->time_unit * left > move))

@@ -65,8 +65,9 @@ static char *from_export(const char *path, const evn_schedule *s) {
     size_t room = 0, size;
     const ssize_t length = in ? getline(&line, &room, in) : -1;
     if (in) fclose(in);
-    snprintf(expected, sizeof expected, " %d tasks %d units:", p->tasks, p->units);
-    at = length > 0 ? strstr(line, expected) : NULL;
+    snprintf(expected, sizeof expected, " %d tasks %d units", p->tasks, p->units);
+    at = length > 0 ? strstr(line, expected) : NULL; /* ':' or a generation follows */
+    if (at && at[strlen(expected)] != ':' && at[strlen(expected)] != ' ') at = NULL;
     if (at) at[strcspn(at, "\n")] = '\0';
     FILE *out = at ? open_memstream(&text, &size) : NULL;
     if (out) {
@@ -74,10 +75,11 @@ static char *from_export(const char *path, const evn_schedule *s) {
         fclose(out);
     } else {
         char why[200];
-        snprintf(why, sizeof why,
-                 "expected a record of evener plan or run, or a line \"..%s ..\" as of evener plan "
-                 "--verbose",
-                 expected);
+        snprintf(
+            why, sizeof why,
+            "expected a record of evener plan or run, or a line \"..%s: ..\" as of evener plan "
+            "--verbose",
+            expected);
         wrong(path, why);
     }
     free(line);
