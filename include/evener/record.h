@@ -5,6 +5,7 @@
 #ifndef EVENER_RECORD_H
 #define EVENER_RECORD_H
 
+#include <evener/change.h>
 #include <evener/device.h>
 #include <evener/loop.h>
 #include <evener/machine.h>
@@ -32,6 +33,9 @@ void evn_record_unit(FILE *out, const evn_recorded_unit *unit);
 
 /* "transfers", with messages between `ranks` of them if there are several. */
 void evn_record_transfers(FILE *out, const evn_loop_totals *totals, int ranks);
+
+/* "changes": those of a loop's tasks (evn_loop_changed()), as a list; NULL if there are none. */
+void evn_record_changes(FILE *out, const evn_changed *change, int changes);
 
 /* "periods": seconds of instances and between them. */
 void evn_record_periods(FILE *out, double compute, double communication);

@@ -153,8 +153,8 @@ static void swap_worker(struct worker *w, int **mine) {
 /* ---- for records ---- */
 
 static double bytes_of(const evn_loop *loop, int t) {
-    double bytes = loop->problem->bytes ? loop->problem->bytes[t] : 0;
-    if (loop->place) bytes = 0;
+    const evn_problem *p = loop->problem;
+    double bytes = loop->place ? 0 : p->bytes ? p->bytes[t] : p->state ? p->state[t] : 0;
     for (int i = 0; loop->place && i < loop->regions; i++) {
         const int region = loop->region[(size_t)t * (size_t)loop->regions + (size_t)i];
         if (region >= 0) bytes += (double)evn_place_bytes(loop->place, region);
@@ -162,7 +162,7 @@ static double bytes_of(const evn_loop *loop, int t) {
     return bytes;
 }
 
-static void note_change(evn_loop *loop, const struct origins *o, double seconds) {
+static void note_change(evn_loop *loop, const struct origins *o, double begin) {
     const int *next = loop_next(loop);
     evn_changed *c = &loop->changes[loop->generation - 1];
     c->instance = loop_instance(loop);
@@ -175,7 +175,8 @@ static void note_change(evn_loop *loop, const struct origins *o, double seconds)
     }
     c->born = c->tasks - c->kept;
     c->gone = o->before->tasks - c->kept;
-    c->seconds = seconds;
+    c->begin = begin - loop->origin;
+    c->seconds = evn_now() - begin;
 }
 
 void loop_note_faces(evn_loop *loop, int added, int gone, double seconds) {
@@ -237,7 +238,7 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
         tell(loop, NULL, 0);
     } else {
         change(loop, &r);
-        note_change(loop, &r.of, evn_now() - begin);
+        note_change(loop, &r.of, begin);
     }
     drop(loop, &r);
     return status;

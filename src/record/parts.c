@@ -74,6 +74,24 @@ void evn_record_transfers(FILE *out, const evn_loop_totals *t, int ranks) {
     fputc('}', out);
 }
 
+void evn_record_changes(FILE *out, const evn_changed *change, int changes) {
+    NEED_OR(, out, "a file");
+    NEED_OR(, change || changes <= 0, "changes");
+    fputc('[', out);
+    for (int i = 0; i < changes; i++) {
+        const evn_changed *c = &change[i];
+        fprintf(out,
+                "%s{\"instance\": %d, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d, "
+                "\"moved\": %d",
+                i ? ",\n  " : "", c->instance, c->tasks, c->kept, c->born, c->gone, c->moved);
+        put(out, "moved_bytes", c->moved_bytes);
+        fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d", c->faces_added, c->faces_gone);
+        put(out, "seconds", c->seconds);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
 void evn_record_periods(FILE *out, double compute, double communication) {
     NEED_OR(, out, "a file");
     fputs("{\"compute_s\": ", out);

@@ -107,22 +107,6 @@ static void put_sums(FILE *out, const struct recorded_loop *r) {
     evn_record_transfers(out, &r->totals, r->ranks);
 }
 
-static void put_changes(FILE *out, const struct recorded_loop *r) {
-    fputs(",\n \"changes\": [", out);
-    for (int i = 0; i < r->changes; i++) {
-        const evn_changed *c = &r->change[i];
-        fprintf(out,
-                "%s{\"instance\": %d, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d, "
-                "\"moved\": %d",
-                i ? ",\n  " : "", c->instance, c->tasks, c->kept, c->born, c->gone, c->moved);
-        put(out, "moved_bytes", c->moved_bytes);
-        fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d", c->faces_added, c->faces_gone);
-        put(out, "seconds", c->seconds);
-        fputc('}', out);
-    }
-    fputc(']', out);
-}
-
 static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
     fprintf(out, "{\"first\": %d, \"tasks\": %d, \"steps\": %lld", first, r->tasks,
             r->totals.instances);
@@ -136,7 +120,10 @@ static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
         fputc('}', out);
     }
     fputc(']', out);
-    if (r->changes) put_changes(out, r);
+    if (r->changes) {
+        put_key(out, "changes");
+        evn_record_changes(out, r->change, r->changes);
+    }
     fputc('}', out);
 }
 

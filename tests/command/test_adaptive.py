@@ -35,6 +35,24 @@ class Adaptive(unittest.TestCase):
         self.assertIn(says, done.stderr)
         self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
 
+    def changed(self, r):
+        """The changes that the record lists are those of the mesh, and all their numbers fit."""
+        mesh, changes, tasks = r["mesh"], r["changes"], None
+        self.assertEqual(len(changes), mesh["changes"])
+        for key in "born", "gone":
+            self.assertEqual(sum(c[key] for c in changes), mesh[key])
+        for c in changes:
+            self.assertEqual(list(c), ["instance", "tasks", "kept", "born", "gone", "moved", "moved_bytes", "faces_added",
+                                       "faces_gone", "seconds"])
+            self.assertEqual(c["tasks"], c["kept"] + c["born"])
+            self.assertTrue(tasks in (None, c["kept"] + c["gone"]))
+            self.assertEqual(c["instance"] % (2 * mesh["every"]), 0)
+            self.assertGreater(c["faces_added"], 0)
+            self.assertGreater(c["seconds"], 0)
+            tasks = c["tasks"]
+        self.assertEqual(tasks, mesh["blocks"])
+        self.assertEqual([c["instance"] for c in changes], sorted({c["instance"] for c in changes}))
+
     def test_same_bits(self):
         hashes = set()
         for units in "1:CPU:1", "2:CPU:1", "2:CPU:2,1:CPU:1":
@@ -49,14 +67,17 @@ class Adaptive(unittest.TestCase):
         def told(r):
             return r["hash"], r["error"], r["mass_drift"], r["mesh"]["changes"], r["mesh"]["born"], r["mesh"]["gone"]
         size = "--size", "32", "--levels", "3", "--steps", "120", "--every", "2"
-        alone, moved = self.record(*size, "--units", "1:CPU:1"), 0
+        alone, moved, bytes_moved = self.record(*size, "--units", "1:CPU:1"), 0, 0
         for ranks, units in ("processes:2", "1:CPU:1"), ("processes:3", "1:CPU:1"), ("processes:2,latency=20us", "2:CPU:1"):
             for schedule in "map", "auto", "dynamic:chunk=1", "guided:time":
                 r = self.record(*size, "--wire", ranks, "--units", units, "--schedule", schedule)
                 self.assertEqual((told(r), r["verified"]), (told(alone), True), f"{ranks} {units} {schedule}")
                 self.assertEqual(len(r["owner"]), r["mesh"]["blocks"])
+                self.changed(r)
                 moved += r["transfers"]["moved_between_ranks"]
+                bytes_moved += sum(c["moved_bytes"] for c in r["changes"])
         self.assertGreater(moved, 0)
+        self.assertGreater(bytes_moved, 0)
         self.assertGreater(alone["mesh"]["changes"], 1)
 
     def test_record(self):
@@ -67,6 +88,7 @@ class Adaptive(unittest.TestCase):
         self.assertEqual(len(r["owner"]), mesh["blocks"])
         self.assertEqual(len(r["task_s"]), mesh["blocks"])
         self.assertGreaterEqual(mesh["changes"], 1)
+        self.changed(r)
         self.assertGreater(mesh["born"], 0)
         self.assertLess(mesh["blocks_most"], 64)
         self.assertLess(mesh["cell_updates"], 120 * 64 * 256)
@@ -89,6 +111,7 @@ class Adaptive(unittest.TestCase):
         """No levels: nothing changes."""
         r = self.record("--size", "48", "--levels", "0", "--steps", "10", "--units", "2:CPU:1")
         self.assertEqual((r["mesh"]["blocks"], r["mesh"]["changes"], r["verified"]), (9, 0, True))
+        self.assertNotIn("changes", r)
         self.assertIs(self.record("--steps", "0", "--units", "1:CPU:1")["verified"], True)
 
     def test_refused(self):

@@ -283,6 +283,8 @@ static void check_noted(const struct fixture *f, const struct change *c, int gen
     assert_int_equal(noted.moved, moved);
     assert_int_equal(noted.faces_gone, gone);
     assert_true(noted.seconds > 0);
+    const double last = generation ? evn_loop_changed(f->loop, generation - 1).begin : 0;
+    assert_true(noted.begin > last && noted.begin + noted.seconds <= evn_now() - f->loop->origin);
 }
 
 static void change_tasks(struct fixture *f) {

@@ -163,6 +163,12 @@ static cJSON *record_transfers(const struct run_result *r) {
     return part_end(&p);
 }
 
+static cJSON *record_changes(const struct run_result *r) {
+    struct part p;
+    if (part_begin(&p)) evn_record_changes(p.out, r->change, r->changes);
+    return part_end(&p);
+}
+
 static cJSON *record_periods(const struct run_result *r) {
     struct part p;
     if (part_begin(&p)) evn_record_periods(p.out, r->totals.compute_s, r->communication_s);
@@ -211,6 +217,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     record_number(root, "imbalance", run_imbalance(r));
     cJSON_AddItemToObject(root, "periods", record_periods(r));
     cJSON_AddItemToObject(root, "transfers", record_transfers(r));
+    if (r->changes) cJSON_AddItemToObject(root, "changes", record_changes(r));
     if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));
     cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));

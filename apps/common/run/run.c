@@ -16,6 +16,7 @@ void run_result_free(struct run_result *r) {
     free(r->core);
     free(r->owner);
     free(r->task_s);
+    free(r->change);
     free(r->device);
     for (int d = 0; r->phases && d < r->devices; d++) free(r->phases[d].phase);
     free(r->phases);
@@ -321,6 +322,16 @@ static evn_status share_ranks(struct timed *t) {
                        &t->result->ranks);
 }
 
+static int take_changes(struct timed *t) {
+    struct run_result *r = t->result;
+    const int changes = evn_loop_changes(t->loop);
+    if (changes) r->change = malloc((size_t)changes * sizeof *r->change);
+    if (changes && !r->change) return -1;
+    for (r->changes = 0; r->changes < changes; r->changes++)
+        r->change[r->changes] = evn_loop_changed(t->loop, r->changes);
+    return 0;
+}
+
 evn_status timed_end(struct timed *t) {
     struct run_result *r = t->result;
     const size_t tasks = (size_t)tasks_of(t);
@@ -328,7 +339,7 @@ evn_status timed_end(struct timed *t) {
     r->owner = malloc(sizeof *r->owner * tasks);
     r->task_s = malloc(sizeof *r->task_s * tasks);
     evn_status status = EVN_OK;
-    if (!r->owner || !r->task_s)
+    if (!r->owner || !r->task_s || take_changes(t))
         status = evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
     if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
     if (!status) status = share_totals(t);

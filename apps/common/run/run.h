@@ -11,6 +11,7 @@
 #define COMMON_RUN_H
 
 #include <evener.h>
+#include <evener/change.h>
 #include <evener/cluster.h>
 #include <signal.h>
 #include <stdint.h>
@@ -101,6 +102,8 @@ struct run_result {
     int cores;
     int *owner;                    /* unit of each task at the end */
     double *task_s;                /* time of each task, s: the median over the last instances */
+    int changes;                   /* of tasks, since the loop was opened */
+    evn_changed *change;           /* NULL: there was none */
     evn_counts *device;            /* what each device did in the timed part, by its number */
     struct run_phases *phases;     /* of each device; NULL: they were not timed */
     evn_moves moved;               /* regions that went from space to space in it */

@@ -144,6 +144,7 @@ module evener
         integer(c_int) :: faces_added = 0
         integer(c_int) :: faces_gone = 0
         real(c_double) :: seconds = 0
+        real(c_double) :: begin = 0
     end type
 
     ! <evener/exchange.h>
