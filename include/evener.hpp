@@ -675,7 +675,7 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
     /* A copy of the state every `every` steps; told(text, arg) gets a line for each loss. */
     recovery open_recovery(int every, void (*told)(const char *, void *) = nullptr,
                            void *arg = nullptr) {
-        const evn_recovery_calls calls = {nullptr, told, arg};
+        const evn_recovery_calls calls = {nullptr, told, arg, nullptr};
         evn_recovery *made = nullptr;
         check(evn_recovery_open(&made, get(), every, &calls));
         return with(recovery(state_, made));

@@ -110,7 +110,7 @@ struct worker {
  * of tasks (evn_loop_change()): may_change() checks and makes memory, then change() follows,
  * without fail, or is called with `now` NULL where the change does not come about. now[t] is the
  * number that task t of before has among the `tasks` of now; -1: none. By the thread that opened
- * the units. */
+ * the units. Each may be NULL. */
 struct loop_listener {
     void (*units_changed)(void *arg);
     evn_status (*may_change)(void *arg, const int *now, int tasks);

@@ -602,7 +602,8 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule) {
         r->full = 0;
     }
     evn_loop_reset_stats(loop);
-    for (struct loop_listener *l = loop->listener; l; l = l->next) l->units_changed(l->arg);
+    for (struct loop_listener *l = loop->listener; l; l = l->next)
+        if (l->units_changed) l->units_changed(l->arg);
 }
 
 /* ---- other weights ------------------------------------------------------------------------- */

@@ -1,26 +1,128 @@
 /* Recovery: snapshots of the state on the host, and the removal of units whose devices have failed.
  */
 #include "loop/internal.h"
+#include "place/kept.h"
 #include "base/argument.h"
 #include <evener/recover.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A region of the kept state, once however many tasks it has. */
+struct kept_region {
+    int region; /* -1: no task needs it any more, and its copy is here */
+    struct kept_copy copy;
+};
+
+/* The tasks of the kept state, where the program can go back to them. */
+struct kept_tasks {
+    int tasks, regions; /* of each task */
+    int *now;           /* number of each task; -1: gone */
+    int *index;         /* [task * regions + i] in `kept`; -1: none */
+    int count;
+    struct kept_region *kept;
+    char *needed; /* scratch: of each of `kept` */
+};
+
 struct evn_recovery {
     evn_loop *loop;
     int every;
     int kept;       /* the step of the state that is kept; -1 */
     int generation; /* of the tasks whose state is kept, or was to be */
+    int label;      /* that generation as it was when it was kept */
+    struct kept_tasks of;
     evn_recovery_calls calls;
+    struct loop_listener listener;
 };
+
+/* ---- tasks of the kept state --------------------------------------------------------------- */
+
+static void drop_tasks(struct kept_tasks *k) {
+    for (int e = 0; e < k->count; e++) free(k->kept[e].copy.memory);
+    free(k->now);
+    free(k->index);
+    free(k->kept);
+    free(k->needed);
+    *k = (struct kept_tasks){0};
+}
+
+/* Gives each region of the loop's tasks an entry; *most: one more than the largest number. */
+static int list_regions(const evn_loop *loop, struct kept_tasks *k, size_t n) {
+    int most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (loop->region[i] >= most) most = loop->region[i] + 1;
+    int *entry = malloc(((size_t)most + 1) * sizeof *entry);
+    if (!entry) return -1;
+    for (int i = 0; i < most; i++) entry[i] = -1;
+    for (size_t i = 0; i < n; i++) {
+        const int region = loop->region[i];
+        if (region >= 0 && entry[region] < 0) {
+            entry[region] = k->count;
+            k->kept[k->count++] = (struct kept_region){.region = region};
+        }
+        k->index[i] = region < 0 ? -1 : entry[region];
+    }
+    free(entry);
+    return 0;
+}
+
+/* The tasks that there are now, each under its own number. EVN_MEMORY. */
+static evn_status list_tasks(const evn_loop *loop, struct kept_tasks *k) {
+    const size_t tasks = (size_t)loop->problem->tasks, n = tasks * (size_t)loop->regions;
+    *k = (struct kept_tasks){.tasks = (int)tasks,
+                             .regions = loop->regions,
+                             .now = malloc(tasks * sizeof *k->now),
+                             .index = malloc((n + 1) * sizeof *k->index),
+                             .kept = malloc((n + 1) * sizeof *k->kept),
+                             .needed = malloc(n + 1)};
+    if (!k->now || !k->index || !k->kept || !k->needed || list_regions(loop, k, n)) {
+        drop_tasks(k);
+        return evn_fail(EVN_MEMORY, "recovery: no memory for the regions of %zu tasks", tasks);
+    }
+    for (int t = 0; t < k->tasks; t++) k->now[t] = t;
+    return EVN_OK;
+}
+
+/* After a change: copies of regions that none of the tasks has any more are taken over, before the
+ * program removes the regions. */
+static void follow(void *arg, const int *now, int tasks) {
+    evn_recovery *r = arg;
+    struct kept_tasks *k = &r->of;
+    (void)tasks;
+    if (!now) return;
+    memset(k->needed, 0, (size_t)k->count);
+    for (int t = 0; t < k->tasks; t++) {
+        if (k->now[t] >= 0) k->now[t] = now[k->now[t]];
+        for (int i = 0; k->now[t] >= 0 && i < k->regions; i++) {
+            const int e = k->index[t * k->regions + i];
+            if (e >= 0) k->needed[e] = 1;
+        }
+    }
+    for (int e = 0; e < k->count; e++) {
+        struct kept_region *is = &k->kept[e];
+        if (k->needed[e] || is->region < 0) continue;
+        is->copy = place_take_kept(r->loop->place, is->region);
+        is->region = -1;
+    }
+}
+
+const int *evn_recovery_tasks(const evn_recovery *r, int *count) {
+    NEED_OR(NULL, r, "a recovery");
+    NEED_OR(NULL, count, "where to put how many tasks were kept");
+    *count = r->of.tasks;
+    return r->of.now;
+}
+
+/* ---- keeping ------------------------------------------------------------------------------- */
 
 evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
                              const evn_recovery_calls *calls) {
     NEED_OUT(out);
     NEED(loop, "a loop");
-    if (every < 1)
-        return evn_fail(EVN_USAGE, "recovery: the state kept every %d steps, expected 1 or more",
+    if (every < 0)
+        return evn_fail(EVN_USAGE,
+                        "recovery: the state kept every %d steps, expected 1 or more, or 0: in the "
+                        "first step and after each change of the tasks",
                         every);
     if (loop->cluster)
         return evn_fail(EVN_USAGE, "recovery: over ranks a run does not go on without a device; "
@@ -32,27 +134,47 @@ evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
     r->kept = -1;
     r->generation = loop->generation;
     if (calls) r->calls = *calls;
+    r->listener = (struct loop_listener){.change = follow, .arg = r};
+    loop_listen(loop, &r->listener);
     *out = r;
     return EVN_OK;
 }
 
-void evn_recovery_close(evn_recovery *r) { free(r); }
+void evn_recovery_close(evn_recovery *r) {
+    if (!r) return;
+    loop_unlisten(r->loop, &r->listener);
+    drop_tasks(&r->of);
+    free(r);
+}
+
+/* Whether the state that is kept will do in this step. */
+static int is_kept(const evn_recovery *r, int step) {
+    if (r->kept < 0 || step < r->kept) return 0;
+    const int same = r->generation == r->loop->generation;
+    if (!r->every) return same;
+    return (same || r->calls.rebuild) && step - r->kept < r->every;
+}
 
 evn_status evn_recovery_keep(evn_recovery *r, int step) {
     NEED(r, "a recovery");
     const evn_loop *loop = r->loop;
     if (step < 0)
         return evn_fail(EVN_USAGE, "recovery: step %d to be kept, expected 0 or more", step);
-    if (!evn_units_devices(loop->units)) return EVN_OK;
-    const int same = r->generation == loop->generation;
-    if (same && r->kept >= 0 && step >= r->kept && step - r->kept < r->every) return EVN_OK;
+    if (!evn_units_devices(loop->units) || is_kept(r, step)) return EVN_OK;
     if (!loop->place)
         return evn_fail(EVN_USAGE, "recovery: the loop's tasks have no regions that could be kept; "
                                    "evn_loop_place() lets them follow tasks");
-    evn_status status = evn_place_keep(loop->place);
-    if (status) return status;
+    struct kept_tasks of = {0};
+    evn_status status = r->calls.rebuild ? list_tasks(loop, &of) : EVN_OK;
+    if (!status) status = evn_place_keep(loop->place);
+    if (status) {
+        drop_tasks(&of);
+        return status;
+    }
+    drop_tasks(&r->of);
+    r->of = of;
     r->kept = step;
-    r->generation = loop->generation;
+    r->generation = r->label = loop->generation;
     return EVN_OK;
 }
 
@@ -140,24 +262,6 @@ static evn_status drop(evn_recovery *r, int lost) {
     return status;
 }
 
-/* Regions are where a copy is left; those that were nowhere else are the host's again, for what the
- * program will write there. */
-static evn_status give_back(const evn_loop *loop) {
-    const size_t n = (size_t)loop->problem->tasks * (size_t)loop->regions;
-    evn_status status = EVN_OK;
-    for (size_t i = 0; loop->place && !status && i < n; i++) {
-        const int *region = &loop->region[i], spaces = evn_place_spaces(loop->place);
-        int s = 0;
-        if (*region < 0) continue;
-        while (s < spaces && !evn_place_valid(loop->place, *region, s)) s++;
-        const int space = s < spaces ? s : EVN_HOST;
-        status =
-            evn_place_acquire(loop->place, 1, region, space, s < spaces ? EVN_READ : EVN_WRITE);
-        if (!status) evn_place_release(loop->place, 1, region, space);
-    }
-    return status;
-}
-
 /* Goes on without the units that are marked, from the last one on, since numbers move up. */
 static evn_status go_on_without(evn_recovery *r, const char *lost, int units) {
     evn_status status = EVN_OK;
@@ -166,9 +270,60 @@ static evn_status go_on_without(evn_recovery *r, const char *lost, int units) {
     return status;
 }
 
-static evn_status restore(const evn_recovery *r) {
-    if (r->kept < 0) return give_back(r->loop);
-    evn_status status = evn_place_restore(r->loop->place);
+/* ---- back to other tasks ------------------------------------------------------------------- */
+
+/* Gives a region of a task what it is to be restored to, unless it has it still. */
+static evn_status give_copy(const evn_recovery *r, int task, int i) {
+    const struct kept_tasks *k = &r->of;
+    const int at = task * k->regions + i, region = r->loop->region[at];
+    const struct kept_region *is = k->index[at] < 0 ? NULL : &k->kept[k->index[at]];
+    if (!is && region < 0) return EVN_OK;
+    if (!is || region < 0)
+        return evn_fail(EVN_USAGE,
+                        "recovery: task %d has %s region %d after rebuild(), and %s in step %d",
+                        task, is ? "no" : "a", i, is ? "had one" : "had none", r->kept);
+    if (is->region == region) return EVN_OK;
+    if (is->region >= 0)
+        return evn_fail(
+            EVN_USAGE,
+            "recovery: region %d of task %d is number %d after rebuild(), and was number "
+            "%d in step %d, which other tasks have still",
+            i, task, region, is->region, r->kept);
+    evn_status status = place_give_kept(r->loop->place, region, &is->copy);
+    return status ? evn_fail(status, "recovery: region %d of task %d: %s", i, task, evn_message())
+                  : EVN_OK;
+}
+
+/* Lets the program go back to the tasks of the kept state, whose values then are to be restored. */
+static evn_status rebuild(evn_recovery *r) {
+    evn_loop *loop = r->loop;
+    const int generation = loop->generation;
+    struct kept_tasks of = {0};
+    evn_status status = place_settle_lost(loop->place); /* so that any region can be removed */
+    if (!status) status = r->calls.rebuild(r->calls.arg, r->label);
+    if (status) return status;
+    if (loop->generation == generation || loop->problem->tasks != r->of.tasks)
+        return evn_fail(EVN_USAGE,
+                        "recovery: rebuild() left %d tasks of change %d; expected "
+                        "evn_loop_change() to the %d of generation %d",
+                        loop->problem->tasks, loop->generation, r->of.tasks, r->label);
+    for (int i = 0; !status && i < r->of.tasks * r->of.regions; i++)
+        status = give_copy(r, i / r->of.regions, i % r->of.regions);
+    if (!status) status = list_tasks(loop, &of);
+    if (status) return status;
+    drop_tasks(&r->of);
+    r->of = of;
+    r->generation = loop->generation;
+    loop->borns = loop->bears = 0; /* all have values */
+    return EVN_OK;
+}
+
+static evn_status restore(evn_recovery *r) {
+    if (r->kept < 0) return r->loop->place ? place_settle_lost(r->loop->place) : EVN_OK;
+    evn_status status = r->generation == r->loop->generation ? EVN_OK : rebuild(r);
+    if (!status)
+        status = r->calls.rebuild ? place_restore_kept(r->loop->place)
+                                  : evn_place_restore(r->loop->place);
     return status ? status : evn_loop_bring(r->loop);
 }
 
@@ -194,11 +349,6 @@ evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
     if (!failure) return evn_fail(EVN_USAGE, "recovery: evn_recovery_go_on() without a failure");
     evn_status status = loop_may_begin(loop, "evn_recovery_go_on()");
     if (status) return status;
-    if (r->generation != loop->generation)
-        return evn_fail(failure,
-                        "%s; it cannot go on: no state of the tasks since change %d is kept; "
-                        "evn_recovery_keep() directly after evn_loop_change() keeps one",
-                        first, loop->generation);
     /* another device may fail on the way; there are ever fewer of them */
     for (;;) {
         const int units = loop->count;
@@ -208,6 +358,14 @@ evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
         if (!count || count == units) {
             free(lost);
             return evn_fail(failure, "%s", why);
+        }
+        if (r->kept >= 0 && r->generation != loop->generation && !r->calls.rebuild) {
+            free(lost);
+            return evn_fail(EVN_USAGE,
+                            "%s; it cannot go on: no state of the tasks since change %d is kept; "
+                            "evn_recovery_keep() directly after evn_loop_change() keeps one, and "
+                            "with evn_recovery_calls.rebuild an earlier one will do",
+                            first, loop->generation);
         }
         status = go_on_without(r, lost, units);
         free(lost);

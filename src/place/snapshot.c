@@ -2,6 +2,7 @@
  * so the lock is held throughout. */
 #include "base/argument.h"
 #include "place/internal.h"
+#include "place/kept.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,16 +97,86 @@ static evn_status restore(evn_place *p, struct region *r, char *used) {
     return EVN_OK;
 }
 
-evn_status evn_place_restore(evn_place *p) {
-    NEED(p, "a place");
+static evn_status restore_all(evn_place *p, visit *check) {
     place_enter(p);
-    evn_status status = p->kept ? each(p, can_restore, NULL)
+    evn_status status = p->kept ? each(p, check, NULL)
                                 : evn_fail(EVN_USAGE, "place: no copy of the regions was kept");
     if (!status) status = each(p, restore, NULL);
     for (int s = 0; !status && s < p->spaces; s++) p->space[s].holds = 0;
     pthread_mutex_unlock(&p->lock);
     return status;
 }
+
+evn_status evn_place_restore(evn_place *p) {
+    NEED(p, "a place");
+    return restore_all(p, can_restore);
+}
+
+/* ---- copies without their regions ---------------------------------------------------------- */
+
+struct kept_copy place_take_kept(evn_place *p, int region) {
+    struct kept_copy copy = {.is = COPY_LOST};
+    place_enter(p);
+    struct region *r = region_of(p, region);
+    if (r && r->keeps == KEPT_UNWRITTEN) copy.is = COPY_UNWRITTEN;
+    if (r && r->keeps == KEPT_COPY) {
+        copy.is = COPY_HERE;
+        copy.memory = r->kept;
+        r->kept = NULL;
+    }
+    if (r) copy.bytes = r->bytes;
+    if (r) r->keeps = KEPT_NOTHING;
+    pthread_mutex_unlock(&p->lock);
+    return copy;
+}
+
+static evn_status give(struct region *r, const struct kept_copy *copy) {
+    if (copy->is == COPY_LOST)
+        return evn_fail(EVN_USAGE, "place: region %d gets a copy that was removed with its region",
+                        r->number);
+    if (copy->bytes != r->bytes)
+        return evn_fail(EVN_USAGE, "place: region %d has %zu bytes, and the kept copy %zu",
+                        r->number, r->bytes, copy->bytes);
+    if (is_absent(r)) return evn_fail(EVN_USAGE, "place: region %d is absent", r->number);
+    r->keeps = r->made ? KEPT_UNWRITTEN : KEPT_NOTHING;
+    if (copy->is == COPY_UNWRITTEN) return EVN_OK;
+    if (!r->kept && !(r->kept = malloc(r->bytes)))
+        return evn_fail(EVN_MEMORY, "place: no memory for a copy of region %d", r->number);
+    memcpy(r->kept, copy->memory, r->bytes);
+    r->keeps = KEPT_COPY;
+    return EVN_OK;
+}
+
+evn_status place_give_kept(evn_place *p, int region, const struct kept_copy *copy) {
+    place_enter(p);
+    struct region *r = region_of(p, region);
+    evn_status status = r ? give(r, copy) : place_no_region(region);
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+static evn_status settle_lost(evn_place *p, struct region *r, char *used) {
+    (void)used;
+    if (is_unwritten(r) || r->copies) return EVN_OK;
+    evn_status status = place_need_host(p, r);
+    if (status) return status;
+    place_becomes_valid(r, EVN_HOST);
+    place_settle_where(r);
+    return EVN_OK;
+}
+
+evn_status place_settle_lost(evn_place *p) {
+    place_enter(p);
+    evn_status status = each(p, settle_lost, NULL);
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+static evn_status restore_or_leave(evn_place *p, struct region *r, char *used) {
+    return r->keeps == KEPT_NOTHING ? settle_lost(p, r, used) : can_restore(p, r, used);
+}
+
+evn_status place_restore_kept(evn_place *p) { return restore_all(p, restore_or_leave); }
 
 /* ---- losing -------------------------------------------------------------------------------- */
 

@@ -303,8 +303,9 @@ static void test_changed(void **state) {
     p.fails_on = 1;
     const evn_status failure = evn_loop_run(p.loop, body, &p);
     assert_int_equal(failure, EVN_BODY);
-    assert_int_equal(evn_recovery_go_on(p.recovery, failure, &step), EVN_BODY);
+    assert_int_equal(evn_recovery_go_on(p.recovery, failure, &step), EVN_USAGE);
     assert_non_null(strstr(evn_message(), "no state of the tasks since change 1 is kept"));
+    assert_non_null(strstr(evn_message(), "unit 1: "));
     assert_int_equal(evn_units_count(p.units), 3);
     ok(evn_recovery_keep(p.recovery, 1)); /* EVERY steps have not passed */
     assert_int_equal(evn_loop_run(p.loop, body, &p), EVN_BODY);
@@ -327,7 +328,7 @@ static void test_mistakes(void **state) {
     struct program p;
     evn_recovery *r;
     begin(&p, "1:CPU:1,1:GPU:1", "emulated:1", "static");
-    assert_int_equal(evn_recovery_open(&r, p.loop, 0, NULL), EVN_USAGE);
+    assert_int_equal(evn_recovery_open(&r, p.loop, -1, NULL), EVN_USAGE);
     assert_null(r);
     assert_int_equal(evn_recovery_keep(p.recovery, -1), EVN_USAGE);
     assert_int_equal(evn_recovery_go_on(p.recovery, EVN_OK, &p.step), EVN_USAGE);
@@ -365,6 +366,13 @@ static void test_every(void **state) {
     ok(march(&p, 0));
     assert_int_equal(evn_place_moves(p.place, 1, EVN_HOST).copies,
                      ((STEPS - 1) / EVERY + 1) * TASKS); /* and home at the end */
+    end(&p);
+    /* an interval of 0: once */
+    begin(&p, "1:GPU:1", "emulated", "static");
+    evn_recovery_close(p.recovery);
+    ok(evn_recovery_open(&p.recovery, p.loop, 0, NULL));
+    ok(march(&p, 0));
+    assert_int_equal(evn_place_moves(p.place, 1, EVN_HOST).copies, TASKS);
     end(&p);
 }
 

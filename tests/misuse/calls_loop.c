@@ -218,13 +218,14 @@ int calls_faces(struct world *w, int row) {
 
 int calls_recovery(struct world *w, int row) {
     evn_recovery *r;
-    int step = 0;
+    int step = 0, count;
     USAGE("NULL", evn_recovery_open(NULL, w->loop, 1, NULL))
     USAGE("a loop", evn_recovery_open(&r, NULL, 1, NULL))
-    USAGE("every 0 steps", evn_recovery_open(&r, w->loop, 0, NULL))
     USAGE("every -1 steps", evn_recovery_open(&r, w->loop, -1, NULL))
     FINE(evn_recovery_close(NULL))
     USAGE("a recovery", evn_recovery_keep(NULL, 0))
+    GIVES(NULL, "a recovery", evn_recovery_tasks(NULL, &count))
+    GIVES(NULL, "how many tasks", evn_recovery_tasks(w->recovery, NULL))
     USAGE("step -1", evn_recovery_keep(w->recovery, -1))
     USAGE("is held", evn_recovery_keep(w->recovery, 0))
     USAGE("a recovery", evn_recovery_go_on(NULL, EVN_DEVICE, &step))
