@@ -22,7 +22,7 @@ static int is_there(const char *path) {
 static evn_status open_file(const void **out, void **library, const evn_plugin *p,
                             const char *file) {
     struct stat s;
-    if (stat(file, &s) || !S_ISREG(s.st_mode)) /* dlopen() would wait for who writes a pipe */
+    if (stat(file, &s) || !S_ISREG(s.st_mode)) /* dlopen() would wait for a pipe's writer */
         return evn_fail(EVN_MISSING, "%s: there is no plug-in %s", p->what, file);
     char real[PATH_MAX]; /* without a slash it would be searched for as libraries are */
     const char *path = realpath(file, real) ? real : file;

@@ -220,7 +220,7 @@ static void cluster_free(evn_cluster *c) {
     free(c);
 }
 
-/* Once the wire is there all ranks are; who cannot go on ends the run. */
+/* Once the wire is there all ranks are; one that cannot go on ends the run. */
 static evn_status introduce(evn_cluster *c) {
     const struct hello mine = hello();
     struct record all = {0};

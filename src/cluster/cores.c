@@ -247,7 +247,7 @@ static evn_status check_enough(const struct here *h, const struct cores_host *ho
 /* How many cores rank r gets, of `cores` that are dealt out to `ranks` that ask for `sum`. */
 static int portion(const struct cores_facts *f, int cores, int sum, int autos, int which_auto) {
     if (f->wanted > 0) return f->wanted < cores ? f->wanted : cores;
-    const int rest = cores - (sum - autos); /* what those who say a number leave */
+    const int rest = cores - (sum - autos); /* cores left by ranks that ask for a number */
     if (rest < autos) return 1;
     return rest / autos + (which_auto < rest % autos);
 }
@@ -279,7 +279,7 @@ static void deal(struct cores_share *out, const struct here *h, const struct cor
             autos += h->facts[r]->wanted <= 0;
             h->rank[count++] = h->facts[r]->rank;
         }
-    const int alone = count == 1; /* who has no others takes all it may use */
+    const int alone = count == 1; /* a rank alone takes all that it may use */
     for (int r = 0; r < h->me; r++)
         if (same(&h->mask[r], mask)) {
             at += portion(h->facts[r], cores, sum, autos, seen);

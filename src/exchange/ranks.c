@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the values. Whoever gets a message of another assignment, or of another step, must not
+/* Before the values. A rank that gets a message of another assignment, or of another step, must not
  * take it for the one it waits for. */
 struct header {
     long long run, bytes;

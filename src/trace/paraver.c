@@ -70,7 +70,7 @@ static const char *host_of(const struct paraver *p, int rank) {
     return p->of->cluster ? evn_cluster_host(p->of->cluster, rank) : "host";
 }
 
-/* ---- who there is ---- */
+/* ---- objects ---- */
 
 static int has_copies(const struct paraver *p, int unit) {
     const struct trace_unit is = trace_unit(p->of, unit);

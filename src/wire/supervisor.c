@@ -139,7 +139,7 @@ static void note_interrupt(struct run *run, const siginfo_t *info) {
     /* one that has come to all of a group may be passed on by whoever is in it, too */
     if (run->interrupts && evn_now() - run->first < ONE) return;
     if (!run->interrupts++) run->first = evn_now();
-    if (run->interrupts > 1) { /* who asks twice does not want to wait */
+    if (run->interrupts > 1) { /* a second interrupt ends the run at once */
         if (run->verdict < 0 && run->left) say("interrupted again; what was kept last is whole");
         if (run->verdict < 0) run->verdict = INTERRUPTED;
         kill_rest(run);
@@ -148,7 +148,7 @@ static void note_interrupt(struct run *run, const siginfo_t *info) {
     run->deadline = evn_now() + PATIENCE;
     /* a terminal has told all of its foreground group */
     if (info->si_signo == SIGINT && info->si_code == SI_KERNEL) return;
-    /* all of them: who computes for long hears it, too, and nobody waits for who has not */
+    /* all ranks: a rank that computes for long gets it, too, and none waits for one that has not */
     for (int i = 0; i < run->count; i++)
         if (!run->ended[i]) kill(run->pid[i], SIGTERM);
 }

@@ -205,7 +205,7 @@ static evn_status open_all(evn_segment *s, size_t bytes) {
 #endif
     memset(s->there[w->rank], 0, bytes); /* and it is taken */
     code = expose(s, bytes);
-    /* who is here has zeros: before that nobody writes */
+    /* a rank that is here has cleared its part: none writes before that */
     return agree(w, code ? wire_mpi_say(w, exposed, code) : EVN_OK, exposed);
 }
 

@@ -68,7 +68,7 @@ static evn_status unreadable(const char *path, int error) {
     return evn_fail(EVN_USAGE, "%s cannot be read: %s", path, strerror(error));
 }
 
-/* Zeros fill a part up: who reads it takes them for granted. */
+/* Checks that zeros fill a part up, as readers assume. */
 static int is_filled(const struct filing *f, const struct state_part *part, uint64_t end,
                      unsigned char *rest) {
     const size_t bytes = (size_t)(end - part->at - part->bytes);

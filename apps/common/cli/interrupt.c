@@ -21,7 +21,7 @@ static volatile sig_atomic_t hushed;
 /* ---- in a signal's handler ---- */
 
 static void say(const char *text) {
-    /* who does not read what we say must not keep us */
+    /* a reader that does not read must not block the end */
     struct pollfd errors = {STDERR_FILENO, POLLOUT, 0};
     if (hushed) return;
     if (poll(&errors, 1, 0) != 1 || !(errors.revents & POLLOUT)) return;
@@ -128,7 +128,7 @@ pid_t child_start(char *const *argv, int (*become)(void *), void *arg) {
     const pid_t parent = getpid(), child = fork();
     if (!child) be_child(parent, argv, become, arg);
     if (child < 0) return -1;
-    setpgid(child, child); /* whoever of the two comes first */
+    setpgid(child, child); /* in both processes, since either may come first */
     group = child;
     return child;
 }

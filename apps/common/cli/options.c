@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of letters to add, drop or change between two words: who mistypes wants the nearest.
+/* The number of letters to add, drop or change between two words: a mistyped word gets the nearest
+ * one as a suggestion.
  */
 static int distance(const char *a, const char *b) {
     int n = (int)strlen(b), row[64];

@@ -86,7 +86,7 @@ int virtual_copy(struct virtual_cluster *c, int thread, int served, double bytes
     const int copying = master ? 1 : c->per_node;
     const double rate = fmin(c->node.core_copy, c->node.node_memory / 2 / copying);
     const int core = master ? first(c, thread) : thread;
-    /* who is served says so, and is told */
+    /* a member that is served says so, and is told */
     const double told = master && core != thread ? c->node.flag : 0;
     return timeline_step(&c->time, thread, core, TIME_COPIES, told + bytes / rate);
 }

@@ -32,7 +32,7 @@ static void gather_rows(const struct master *m, const struct member *is, enum tu
     }
 }
 
-/* And the rows of a line to who has them next. */
+/* Puts the rows of a line to their next owners. */
 static void scatter_rows(const struct master *m, const struct member *is, enum turn turn, int line,
                          int number, const double *slot) {
     const struct owners *o = &m->of->f->owners;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Signals: of each face, of gathers, and two between a block's rank and who computes it. */
+/* Signals: of each face, of gathers, and two between a block's rank and its master. */
 enum { SIDES = 2, TURNS = 2, GATHERED = 3 * SIDES, TOLD, SIGNALS = TOLD + 2 };
 
 void faces_grid(int ranks, int grid[3]) {

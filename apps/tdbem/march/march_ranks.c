@@ -290,7 +290,7 @@ evn_status ranks_end_group(struct march *m, int n, int count, evn_status mine) {
     else if (mine)
         mine = evn_fail(mine, "%s", why);
     free(all);
-    if (r->others) mine = EVN_OK; /* who has failed says why */
+    if (r->others) mine = EVN_OK; /* a rank that has failed says why */
     const int others = r->others;
     r->others = 0;
     if (!status) status = evn_cluster_agree(m->p->cluster, mine);

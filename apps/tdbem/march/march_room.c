@@ -92,7 +92,8 @@ evn_status room_make(struct march *m) {
     }
     m->scratch = calloc((size_t)m->cores + 1, sizeof *m->scratch);
     m->sums_bytes = summation_sums_bytes(l);
-    m->sums = aligned_alloc(64, (size_t)l->blocks * m->sums_bytes); /* touched by who needs it */
+    m->sums = aligned_alloc(64, (size_t)l->blocks *
+                                    m->sums_bytes); /* touched by the threads that need it */
     m->first = calloc((size_t)units, sizeof *m->first);
     m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
     m->a = zeros(group * columns, sizeof *m->a);

@@ -71,7 +71,7 @@ static evn_status carry_values(struct matrices_file *f, tdbem *p, const struct s
     return status;
 }
 
-/* ---- who has what ---- */
+/* ---- owners ---- */
 
 static int shares_host(const tdbem *p) {
     return !strcmp(evn_cluster_host(p->cluster, p->me), evn_cluster_host(p->cluster, 0));
@@ -113,7 +113,7 @@ static evn_status find(struct matrices_file *f, tdbem *p, struct matrices_ends *
 
 /* ---- reading ---- */
 
-/* All but the values of other ranks' blocks, to those who have none of it. */
+/* All but the values of other ranks' blocks, to ranks that have none of it. */
 static evn_status carry_copies(struct matrices_file *f, tdbem *p, const struct matrices_ends *ends,
                                evn_status *failed) {
     const struct slices *s = ends->s;

@@ -1,7 +1,7 @@
 /* The near part of some rows: row-vectors of k = 1 .. last, of all columns, for the radiation stage
  * (radiation.h) of a rank that has these rows.
  *
- * Few row-vectors are near, so they are kept as a list; for who wants slices they are spread out, a
+ * Few row-vectors are near, so they are kept as a list; for users of slices they are spread out, a
  * few columns at a time. Their values come from the ranks that have the columns.
  */
 #ifndef TDBEM_NEAR_H

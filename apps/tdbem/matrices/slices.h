@@ -74,7 +74,7 @@ evn_status slices_generate(struct slices **out, const struct mesh *mesh,
                            const struct slices_options *options, int cores);
 void slices_close(struct slices *slices);
 
-/* The same by intervals of columns, for who has no room for all values at once: the same bits,
+/* The same by intervals of columns, where there is no room for all values at once: the same bits,
  * whatever the intervals. Ranges are found by opening; then each call makes the columns from where
  * the one before ended (0 at first) up to `to`-1, instead of those that there were. In memory there
  * is an interval at a time: 8 bytes for each value and each row-vector of it, beside 3 bytes for
@@ -89,10 +89,10 @@ evn_status slices_maker_next(struct slices_maker *maker, int to);
 /* Leaves columns out: the next ones that are made begin with `to`. */
 void slices_maker_skip(struct slices_maker *maker, int to);
 
-/* For who has no room for all ranges either. Without any of them: columns, rows and kmax are known.
- * slices_maker_ranges() makes those of columns from .. to-1 be there, instead of others if some of
- * these are not (none at all: from = to); the first time columns ascend, and sizes (begin, nnz,
- * longest, kmax_points) are known as far as it has come. Once it has come to the end
+/* Where there is no room for all ranges either. Without any of them: columns, rows and kmax are
+ * known. slices_maker_ranges() makes those of columns from .. to-1 be there, instead of others if
+ * some of these are not (none at all: from = to); the first time columns ascend, and sizes (begin,
+ * nnz, longest, kmax_points) are known as far as it has come. Once it has come to the end
  * slices_maker_next() finds by itself those it needs. The same ranges to the bit; a pair of columns
  * is measured once for all ranges at once, and twice for each time that all of them are found by
  * parts. */

@@ -38,7 +38,7 @@ void radiation_close(struct radiation *r);
 void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide);
 
-/* For who computes the same elsewhere: the layouts, one for each power of two below the group's
+/* For a computation of the same elsewhere: the layouts, one for each power of two below the group's
  * length, of M_1 .. M_(2^(m+1)-1); and which of them belongs to p, with its *steps. */
 enum { RADIATION_LEVELS = 5 }; /* 2^5 = GROUP_MAX */
 int radiation_levels(const struct radiation *r);

@@ -56,7 +56,7 @@
     X(CL_EVENT_COMMAND_EXECUTION_STATUS, 0x11D3)                                                   \
     X(CL_PROFILING_COMMAND_END, 0x1283)
 
-/* name, number, what it means for whoever reads the message; NULL where the name says it */
+/* name, number, its meaning in messages; NULL where the name says it */
 #define OPENCL_ERRORS(X)                                                                           \
     X(CL_DEVICE_NOT_FOUND, -1, NULL)                                                               \
     X(CL_DEVICE_NOT_AVAILABLE, -2, NULL)                                                           \

@@ -17,7 +17,7 @@
  *   copy therefore never touches the other device's buffer: the source copies the piece into a
  *   small buffer of its own, and that one travels.
  * - Drivers allocate a buffer when it is first used, and a kernel fails then. Here it is used at
- *   once, so that the one who allocates learns.
+ *   once, so that the allocation itself fails.
  * - A command that fails later says so in its event only; clFinish() may still report success. So
  *   each queue keeps the events of its commands until they are done, and a failure names the
  *   command.

@@ -54,7 +54,7 @@ static evn_status two_ranks(struct pair *p, cJSON *sizes) {
 
 enum { HOPS = 10 };
 
-/* Of the first `ranks`: in hop h everybody hears from who is 2^h before, directly or not from
+/* Of the first `ranks`: in hop h each rank hears from the one 2^h before, directly or not from
  * twice as many as in the one before (Hensgen, Finkel and Manber, "Two algorithms for barrier
  * synchronization", 1988). */
 static evn_status barrier(struct pair_ends *hop, int hops) {

@@ -21,7 +21,7 @@ typedef struct raw_mpi {
     /* Opens it on all ranks, with room for `max` bytes; close it even after a failure. */
     int (*open)(size_t max);
     /* `times` from rank 0 to rank 1 and back. A put is flushed, and behind it goes a number that is
-     * flushed, too; who waits for that lets MPI come on. */
+     * flushed, too; waiting for that lets MPI make progress. */
     int (*ping_pong)(int way, size_t bytes, int times);
     /* `times` from rank 0 to rank 1, which waits in MPI until all are there. */
     int (*flood)(int way, size_t bytes, int times);
