@@ -300,7 +300,8 @@ static evn_status open_all(tdbem *p) {
 /* Of each thread: sorting a slice's vectors takes a quarter of it. */
 enum { STACK = 1 << 20 };
 
-/* Over ranks OpenMP has no more threads than this one's share of the cores; which it had before. */
+/* Limits OpenMP, over ranks, to this rank's share of the cores; returns its number of threads
+ * before. */
 static int limit_threads(const tdbem_options *o) {
     const int all = omp_get_max_threads();
     if (o->cluster && o->cores) omp_set_num_threads(o->cores);

@@ -1,4 +1,4 @@
-/* Where files lie that belong to Evener: beside the executable, or where it was installed. */
+/* Paths of Evener's own files: beside the executable, or where it was installed. */
 #include "base/install_paths.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Where plug-ins are looked for, and what makes a shared object one. */
+/* Search for plug-ins, and checks that a shared object is one. */
 #include "base/argument.h"
 #include "base/install_paths.h"
 #include <evener/plugin.h>

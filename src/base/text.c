@@ -131,8 +131,7 @@ static size_t show(const char *p, char atom[5], size_t *used) {
     return 4;
 }
 
-/* Where what is shown goes: but for what lies between `head` and `tail`, counted in bytes that were
- * put. */
+/* Destination of shown text, without the part between `head` and `tail`, in bytes that were put. */
 struct shown {
     char *out; /* NULL: only counted */
     size_t at, put, head, tail;

@@ -52,7 +52,7 @@ evn_status evn_cluster_tell(evn_cluster *c, void *data, size_t bytes) {
     return status;
 }
 
-/* Where rank 0 wants what all give. */
+/* Destination on rank 0 of the data of all ranks. */
 struct heap {
     const evn_cluster *cluster;
     unsigned char *all;

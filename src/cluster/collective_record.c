@@ -68,7 +68,7 @@ static evn_status add_failure(struct record *failures, int rank, evn_status thei
     return status;
 }
 
-/* Where no failure tells why: ranks that are elsewhere than this one. */
+/* Finds ranks that are in another collective call than this one, where no failure explains it. */
 static evn_status compare_all(const evn_cluster *c, const struct record *all,
                               const struct meeting *m, struct record *failures) {
     const unsigned char *p = all->data;

@@ -416,7 +416,7 @@ static evn_status copy_sides(const struct side *to, const struct side *from, siz
     return status || !q ? status : evn_queue_finish(q);
 }
 
-/* Both sides held: of one region once, since it is written. */
+/* Copies between two sides, both held; one region is held once, for reading and writing. */
 static evn_status copy_held(struct side *to, struct side *from, size_t bytes) {
     const int same = to->region == from->region;
     evn_status status = hold(to, EVN_BOTH);

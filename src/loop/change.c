@@ -54,7 +54,7 @@ static evn_status make_arrays(evn_loop *loop, struct renewal *r, int tasks) {
     return failed ? evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks", tasks) : EVN_OK;
 }
 
-/* Where tasks are, their times, and those that are born. */
+/* Gives tasks of the new generation their owners and times, and lists the born ones. */
 static void inherit(const evn_loop *loop, struct renewal *r) {
     const struct origins *o = &r->of;
     const int n = o->change->tasks;

@@ -245,8 +245,8 @@ static void choose(struct state *state) {
     memset(state->lost, 0, sizeof state->lost);
 }
 
-/* Where units cannot draw, the first instance may show that speeds or weights were wrong, before
- * `map` believes it; map's assignment is taken when it is as good. */
+/* Corrects the first assignment where units cannot draw: the first instance may show that speeds or
+ * weights were wrong, before `map` believes it; map's assignment is taken when it is as good. */
 static void correct(evn_schedule *s, int uneven) {
     struct state *state = s->state;
     if (state->may_draw) return;

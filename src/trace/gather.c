@@ -158,7 +158,8 @@ static struct summary summarize(const evn_trace *t) {
     return s;
 }
 
-/* All of it, behind each other, by what this rank's clock shows. NULL: no memory. */
+/* Packs units, bursts and messages one behind the other, in times of this rank's clock. NULL: no
+ * memory. */
 static char *write_down(const evn_trace *t, const struct summary *s) {
     char *all = malloc(told_bytes(s)), *at = all;
     const double origin = origin_of(t);

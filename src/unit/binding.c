@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where nobody says otherwise nothing is bound under a quota: others on the node may have one as
+/* Reads the wish. By default nothing is bound under a quota: others on the node may have one as
  * well, whose claims are not seen. */
 evn_status binding_read(struct binding_wish *out, const evn_machine *machine) {
     static const struct {
@@ -166,8 +166,8 @@ static void claim_all(evn_units *all, struct choice *c) {
     }
 }
 
-/* Where threads may run that nothing binds: where the opening thread might, or, where OpenMP has
- * bound that to one of its places, on all cores of the machine. */
+/* Cores of threads that nothing binds: those of the opening thread or, where OpenMP has bound it to
+ * one of its places, all of the machine. */
 static void find_free(evn_units *all, const struct choice *c) {
     team_mask(&all->free);
     if (!omp_get_num_places()) return;

@@ -153,7 +153,8 @@ static evn_status try_threads(const evn_units *all) {
     return status ? evn_fail(status, "units: \"%s\": %s", all->text, evn_message()) : EVN_OK;
 }
 
-/* Where OpenMP has bound the caller its runtime knows of more. */
+/* Counts the processors of the process: where OpenMP has bound the caller its runtime knows more of
+ * them. */
 static void find_processors(evn_units *all) {
     cpu_set_t mask;
     team_mask(&mask);

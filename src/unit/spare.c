@@ -35,8 +35,8 @@ static void *lead_spare(void *p) {
     return NULL;
 }
 
-/* So many that there are more than cores: libgomp counts threads of teams but for their masters,
- * and one for the process. */
+/* Threads of a spare team that make more than there are cores: libgomp counts threads of teams but
+ * for their masters, and one for the process. */
 static int spare_threads(const evn_units *all) {
     int counted = 1;
     for (int i = 0; i < all->count; i++) counted += all->unit[i].cores - 1;

@@ -100,7 +100,8 @@ static void note_signal(struct run *run, int rank, int number) {
     if (!run->is_killed) kill_rest(run);
 }
 
-/* It has closed its wire, and so have all: or it is about to leave the others alone. */
+/* Notes a rank's exit: all have closed their wires, or this one is about to leave the others alone.
+ * */
 static void note_exit(struct run *run, int rank, int status) {
     switch (wire_arena_rank_state(run->arena, rank)) {
     case ARENA_CLOSED:

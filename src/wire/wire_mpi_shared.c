@@ -59,7 +59,7 @@ static evn_status agree(const evn_wire *w, evn_status mine, const char *what) {
                  : EVN_OK;
 }
 
-/* Where MPI keeps what ranks of a node share. */
+/* Folder of MPI's memory that ranks of a node share. */
 static const char *backing(void) {
 #ifdef OPEN_MPI
     const char *said = getenv("OMPI_MCA_osc_sm_backing_directory");
@@ -115,7 +115,7 @@ static int share(evn_segment *s, size_t bytes) {
     return code;
 }
 
-/* Where the parts of this node's other ranks are. */
+/* Finds the parts of this node's other ranks. */
 static int find_neighbours(evn_segment *s) {
     MPI_Group node, all;
     int ranks, code = MPI_Comm_size(s->node, &ranks);

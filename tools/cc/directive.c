@@ -170,7 +170,7 @@ static void read_construct(const struct source *s, struct directive *d, int *at)
     }
 }
 
-/* Our match of declare variant, and no other. */
+/* Whether a declare variant is for GPUs: match(device={kind(gpu)}). */
 static int for_gpu(const struct source *s, const struct tokens *t, int first) {
     static const char *const words[] = {"match", "(",   "device", "=", "{", "kind",
                                         "(",     "gpu", ")",      "}", ")"};

@@ -128,7 +128,8 @@ static char *text(const unsigned char *from, uint64_t bytes) {
     return copy;
 }
 
-/* Where its parts are follows from the problem, and the header is to say the same. */
+/* Checks the table of parts: their places follow from the problem, and the header must say the
+ * same. */
 static evn_status parse_table(struct state_file *f, const struct states *s, const uint64_t *head,
                               const unsigned char *table, const char *path) {
     const size_t bytes = sizeof *f->part * (size_t)s->parts;

@@ -129,7 +129,8 @@ static const struct given *latest(const struct line *l, const char *name, size_t
     return NULL;
 }
 
-/* Whether what a rule is about is there; how it is called in messages lies in `text`. */
+/* Whether the option, its value or the command that a rule names was given; `text`: its name in
+ * messages. */
 static int applies(const struct line *l, const char *rule, char text[80]) {
     if (!strncmp(rule, "evener ", 7)) {
         snprintf(text, 80, "%s", rule);

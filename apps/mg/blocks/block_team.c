@@ -99,7 +99,7 @@ static evn_status take_near(struct team_block *t, const struct device_field *f, 
     return status;
 }
 
-/* Where a field is all of a level. */
+/* Wraps a field that is all of a level onto itself. */
 static void wrap(struct team_block *t, const struct device_field *f) {
     const struct team_block *self[SIDES] = {t, t};
     for (int axis = 0; axis < 3; axis++) pull(t, f, axis, (int[]){0, 1}, self, SIDES);

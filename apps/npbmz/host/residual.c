@@ -105,8 +105,8 @@ INLINE void put_plain(const void *with, int i, int j, int k, ivec inside, vec r[
     put_in_field(with, i, j, k, inside, r);
 }
 
-/* Where its loop happens to begin within 64 bytes makes up to 20 % of difference with clang on
- * Sapphire Rapids, so it is not left to chance. */
+/* Aligned: the place of its loop within 64 bytes makes up to 20 % of difference with clang on
+ * Sapphire Rapids. */
 __attribute__((aligned(64))) void residual(const struct problem *p, const struct zone *z,
                                            const double *u, const double *f, double scale,
                                            double *out, double *work, const struct team *t) {

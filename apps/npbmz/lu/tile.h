@@ -176,7 +176,8 @@ static inline void lu_visit(struct lu_sweep *w, int number, int chunk, struct lu
     v->tail_rows = v->has_tail ? v->tail->rows : 0;
 }
 
-/* The first visit of a core that has tiles, and on to the next one; 0: there is none. */
+/* Begins with the first visit of a core that has tiles; goes on to the next one, 0: there is none.
+ * */
 static inline void lu_visit_first(struct lu_sweep *w, struct lu_visit *v) {
     lu_visit(w, w->upper ? w->tiles : 0, 0, v);
 }

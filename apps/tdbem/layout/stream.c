@@ -272,7 +272,7 @@ static evn_status start_readers(struct stream *s, size_t ahead) {
     return EVN_OK;
 }
 
-/* It stays from now on. */
+/* Keeps a block in memory from now on. */
 static void make_resident(struct stream *s, int block) {
     s->block[block].resident = 1;
     s->block[block].state = HERE;

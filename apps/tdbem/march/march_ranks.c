@@ -32,8 +32,8 @@ static size_t row_bytes(const struct march *m, int rank) {
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Where one rank solves for all: processors that differ need not have the same bits, nor devices.
- */
+/* Finds the rank that solves for all, where processors or devices differ and need not have the same
+ * bits. */
 static evn_status find_solvers(struct march *m) {
     char mine[128] = "", *all = NULL;
     int count = 0;
@@ -128,7 +128,7 @@ static int grow(char **room, size_t *has, size_t wants) {
     return !*room;
 }
 
-/* Where a rank's nodes begin in `first`. */
+/* Index of a rank's first node in `first`. */
 static int nodes_before(const struct ranks *r, int rank) {
     int before = 0;
     for (int i = 0; i < rank; i++) before += r->nodes[i];

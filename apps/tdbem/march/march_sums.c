@@ -102,8 +102,8 @@ static void meet(evn_unit *unit, void *arg) {
     for (int s = 1; s < evn_place_spaces(m->place); s++) summation_gpu_fetched(m->gpu[s]);
 }
 
-/* Where blocks have got new owners, they are there before the clock starts: that is done once, and
- * the schedule ought to learn what comes again. */
+/* Moves blocks to new owners before the clock starts: a move happens once, and the schedule has to
+ * learn times that come again. */
 static void follow_schedule(struct march *m) {
     const size_t bytes = sizeof *m->owner * (size_t)m->p->layout->blocks;
     int draws;

@@ -78,7 +78,7 @@ evn_status summation_gpu_regions(const struct layout *a, evn_place *place, int *
 
 /* ---- opening ---- */
 
-/* Where parts are within their regions. */
+/* Sends the places of parts within their regions. */
 static evn_status send_parts(struct summation_gpu *g) {
     const struct layout *a = g->layout;
     const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;

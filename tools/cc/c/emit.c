@@ -625,7 +625,7 @@ static void put_sums(struct emit *e, const struct token *names, int n, const cha
     if (n) line(e, e->d->begin);
 }
 
-/* Where the variables of lastprivate are, whose own copies hide them. */
+/* Addresses of the variables of lastprivate, which their own copies hide. */
 static void put_lasts(struct emit *e, const struct token *names, int n) {
     for (int k = 0; k < n; k++) {
         put_type(e, "last", k, &names[k]);

@@ -1,4 +1,4 @@
-/* Where a statement ends, and whether a break in it would leave the loop that it is the body of.
+/* Ends of statements, and whether a break in one would leave the loop that it is the body of.
  * Macros that hide braces or loops are met only before preprocessing; then it cannot be told. */
 #include "loop.h"
 #include <string.h>

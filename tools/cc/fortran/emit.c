@@ -149,7 +149,7 @@ static int options_of(const struct emit *e) {
     return n;
 }
 
-/* Where values of reductions and of lastprivate are. */
+/* Declares pointers to the values of reductions and of lastprivate. */
 static void put_pointers(struct emit *e) {
     put(&e->line, "type(evn_cu_pointer) :: ");
     put_counted(e, "", "part", e->parts ? 1 : 0);

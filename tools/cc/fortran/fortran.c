@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Where in the nesting of directives we are. */
+/* Position in the nesting of directives. */
 struct where {
     const struct directive *teams; /* of ours, around this, or NULL */
     int in_loop;                   /* in the body of a loop of ours */

@@ -93,7 +93,7 @@ static void add_numbers(cJSON *o, const char *key, const struct numbers *numbers
     if (numbers->n) cJSON_AddItemToObject(o, key, record_numbers(numbers->v, numbers->n));
 }
 
-/* Least and most of each number, null where there is no second one. */
+/* Least and most of each number's second source; null: it has none. */
 static cJSON *record_second(const struct item *item) {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < item->published.n; i++) {
