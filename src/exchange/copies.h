@@ -38,6 +38,8 @@ struct copy {
 /* Bits for the two tasks of a copy, set when they have their new values. */
 enum { FROM_MET = 1, TO_MET = 2, BOTH_MET = 3 };
 
+enum { SPARES = 8 }; /* numbers of pieces for which blocks are kept that were taken out */
+
 struct copies {
     /* by cores */
     struct copy *copy;
@@ -48,10 +50,16 @@ struct copies {
     const atomic_uchar *met; /* of each copy's number: BOTH_MET, copied already; NULL: none is */
     int shares;              /* parts for units that arrive */
     atomic_int taken;        /* parts taken */
-    /* by a device */
+    /* by a device: blocks of n[0] 0 were taken out */
     struct exchange_block *block;
     struct exchange_piece *piece;
-    int blocks, block_room, pieces, piece_room;
+    int *next; /* of each block: the next one of its copy; or of those that were taken out, of as
+                  many pieces; -1: none */
+    int blocks, block_room, next_room, pieces, piece_room;
+    int first, last;                      /* blocks of the copy that was added last */
+    int spare[SPARES];                    /* by pieces less 1: a block taken out + 1; 0: none */
+    int sent_blocks, sent_pieces;         /* of the lists, on the device */
+    int *renewed, renewals, renewed_room; /* blocks of these that are others now */
     evn_buffer *block_buffer, *piece_buffer;
 };
 
@@ -71,8 +79,11 @@ int copies_add_to_device(struct copies *c, struct shape shape, size_t element,
 /* The last block added. */
 struct copy *copies_last(struct copies *c);
 
-/* Takes a block of cores out of the list; the numbers of others stay. */
+/* Takes a block of cores out of the list, or a copy of a device by its first block; the numbers of
+ * others stay. A block of a device takes the place of one that was taken out if it has as many
+ * pieces. */
 void copies_cut(struct copies *c, int copy);
+void copies_cut_blocks(struct copies *c, int first);
 
 /* Copies all of a block. */
 void copy_block(const struct copy *copy);
@@ -92,7 +103,7 @@ void copies_by_cores(struct copies *c, evn_unit *unit);
 
 /* Name of the kernel for elements of `element` bytes. */
 const char *copies_kernel(size_t element);
-/* Sends the list of blocks to the device, by `queue`. */
+/* Sends the list of blocks to the device, by `queue`: what is new of it. */
 evn_status copies_send(struct copies *c, evn_device *device, evn_queue *queue);
 /* Launches the kernel on the list; nothing if it is empty. */
 evn_status copies_launch(const struct copies *c, evn_queue *queue, evn_kernel *kernel,

@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include <evener/clock.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- taking -------------------------------------------------------------------------------- */
 
@@ -35,6 +36,7 @@ evn_status exchange_take(evn_exchange *x, int count, const evn_face *face, void 
 void exchange_close_faces(evn_exchange *x) {
     free(x->face);
     free(x->entry);
+    free(x->carried);
     free(x->part);
     free(x->held);
     free(x->some);
@@ -49,6 +51,7 @@ static void remove_face(evn_exchange *x, int i) {
     struct face *f = &x->face[i];
     if (f->from < 0) return;
     if (x->plan.mends) exchange_undeal(x, i);
+    marks_clear(x->carried, i);
     if (f->back >= 0) {
         struct face *back = &x->face[f->back];
         back->back = -1;
@@ -80,6 +83,8 @@ void exchange_compact(evn_exchange *x) {
     }
     x->faces = faces;
     x->gone = 0;
+    x->plan.mends = x->far.marked = 0;
+    memset(x->carried, 0, marks_words(faces) * sizeof *x->carried);
     parts_list(x);
 }
 
@@ -102,7 +107,8 @@ static evn_status may_change(const evn_exchange *x, const char *what) {
 
 /* The plan is to be made anew, or mended. */
 static void replan(evn_exchange *x) {
-    if (x->loop->cluster) exchange_compact(x); /* crossings are found before there is a plan */
+    /* over ranks before there is a plan, since faces to other ranks are listed first */
+    if (x->loop->cluster && x->gone > x->faces / EXCHANGE_MOST) exchange_compact(x);
     x->plan.made = x->plan.dealt = 0;
     x->settled = 0;
     x->far.plan = -1;
@@ -114,7 +120,7 @@ static void find_hosts(evn_exchange *x) {
     for (int i = 0; x->loop->cluster && !x->place && i < x->parts; i++) {
         struct part *p = &x->part[i];
         char *host = exchange_far(x, p) ? NULL : move_memory(x->loop, p->task, p->host);
-        if (host != p->host) x->plan.made = 0;
+        if (host != p->host) p->stale |= ELSEWHERE;
         p->host = host;
     }
 }

@@ -45,10 +45,14 @@ static int reserve_parts(evn_exchange *x, size_t parts) {
 static int reserve_faces(evn_exchange *x, size_t faces) {
     if (faces <= (size_t)x->face_room) return 0;
     size_t face = (size_t)x->face_room, entry = face;
+    const size_t marks = x->mark_room;
     if (faces > 1u << 30) return 1; /* twice a face's index is an int */
-    const int failed = reserve((void **)&x->face, &face, faces, sizeof *x->face) ||
-                       reserve((void **)&x->entry, &entry, face, sizeof *x->entry);
+    const int failed =
+        reserve((void **)&x->face, &face, faces, sizeof *x->face) ||
+        reserve((void **)&x->entry, &entry, face, sizeof *x->entry) ||
+        reserve((void **)&x->carried, &x->mark_room, marks_words((int)face), sizeof *x->carried);
     if (!failed) x->face_room = (int)face;
+    for (size_t i = marks; i < x->mark_room; i++) x->carried[i] = 0;
     return failed;
 }
 
@@ -80,6 +84,7 @@ static int find_part(evn_exchange *x, int task, int slot, void *const *host) {
         .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
         .first = -1,
         .stale = ELSEWHERE,
+        .marked = -1,
         .owner = -1,
         .end = -1,
         .host = x->place ? NULL : host[task],
@@ -127,7 +132,7 @@ void parts_enter(evn_exchange *x, int before, void *const *host) {
             use_part(x, p, &f->of, to);
             p->stale |= UNDEALT;
         }
-        x->entry[i].end = x->entry[i].copy = -1;
+        x->entry[i].end = x->entry[i].copy = NOWHERE;
     }
     for (int i = x->faces - 1; i >= before; i--) list_face(x, i);
 }

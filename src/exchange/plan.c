@@ -88,7 +88,10 @@ static evn_status find_part(evn_exchange *x, struct part *p) {
         return evn_fail(EVN_USAGE,
                         "exchange: region %d of task %d has %zu bytes now, and faces reach to %zu",
                         p->slot, p->task, evn_place_bytes(x->place, p->region), p->bytes);
-    if (space != p->space) x->plan.made = x->plan.mends = 0;
+    if (space != p->space) {
+        x->plan.made = 0;
+        p->stale |= ELSEWHERE;
+    }
     p->space = space;
     return EVN_OK;
 }
@@ -207,37 +210,29 @@ static evn_status equip(struct end *e, size_t element) {
     return status;
 }
 
-static evn_status find_ends(evn_exchange *x) {
-    struct plan *p = &x->plan;
-    evn_status status = EVN_OK;
-    for (int i = 0; !status && i < x->parts; i++) status = find_end(x, &x->part[i]);
-    for (int i = 0; !status && i < p->ends; i++) {
+/* Lists of messages, or all, are empty. */
+static void clear_ends(struct plan *p, int all) {
+    for (int i = 0; i < p->ends; i++) {
         struct end *e = &p->end[i];
-        status = equip(e, x->element);
-        if (status) loop_set_failed(x->loop, e->unit);
         e->out_bytes = e->in_bytes = 0;
         e->unfinished = 0;
-        copies_clear(&e->direct);
+        if (all) copies_clear(&e->direct);
         copies_clear(&e->pack);
         copies_clear(&e->unpack);
+    }
+}
+
+static evn_status equip_ends(evn_exchange *x) {
+    struct plan *p = &x->plan;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < p->ends; i++) {
+        status = equip(&p->end[i], x->element);
+        if (status) loop_set_failed(x->loop, p->end[i].unit);
     }
     return status;
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
-
-enum { UNKNOWN = -1 }; /* beside NO_MESSAGE */
-
-/* Whether a face stays on this rank; one that is none of ours does not. */
-static int is_near(const evn_exchange *x, const struct face *f) {
-    return !x->loop->cluster ||
-           (!exchange_far(x, &x->part[f->from]) && !exchange_far(x, &x->part[f->to]));
-}
-
-/* A face's entry in a table of pairs of ends. */
-static int *pair_of(const evn_exchange *x, int *pair, const struct face *f) {
-    return &pair[(size_t)x->part[f->from].end * (size_t)x->plan.ends + (size_t)x->part[f->to].end];
-}
+/* ---- shapes -------------------------------------------------------------------------------- */
 
 void exchange_extents(const evn_face *f, int to, int n[3]) {
     for (int d = 0; d < 3; d++) {
@@ -264,55 +259,6 @@ struct shape exchange_shape(const evn_face *f, enum step step) {
 size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f) {
     const struct shape s = exchange_shape(f, PACKED);
     return (size_t)s.n[0] * (size_t)s.n[1] * (size_t)s.n[2] * x->element;
-}
-
-/* The message that is to carry a face, in *number. */
-static evn_status find_message(evn_exchange *x, const struct face *f, int *number) {
-    struct plan *p = &x->plan;
-    struct end *from = &p->end[x->part[f->from].end], *to = &p->end[x->part[f->to].end];
-    const struct transport *transport = transport_between(from, to);
-    if (!transport)
-        return evn_fail(EVN_USAGE, "exchange: no transport carries from unit %d to unit %d",
-                        from->unit, to->unit);
-    *number = NO_MESSAGE;
-    if (!transport->send) return EVN_OK;
-    struct message *more = array_grow(p->message, p->messages, &p->message_room, sizeof *more);
-    if (!more) return no_memory(x);
-    p->message = more;
-    *number = p->messages++;
-    p->message[*number] = (struct message){.transport = transport, .from = from, .to = to};
-    return EVN_OK;
-}
-
-/* Makes room for bytes in a box. */
-static size_t reserve(size_t *box, size_t bytes) {
-    const size_t at = *box;
-    *box += (bytes + 255) / 256 * 256;
-    return at;
-}
-
-/* Messages, and how long they are. */
-static evn_status find_messages(evn_exchange *x, int *pair) {
-    struct plan *p = &x->plan;
-    for (int i = 0; i < x->faces; i++) {
-        const struct face *f = &x->face[i];
-        if (!is_near(x, f)) continue;
-        int *number = pair_of(x, pair, f);
-        evn_status status = *number == UNKNOWN ? find_message(x, f, number) : EVN_OK;
-        if (status) return status;
-        if (*number == NO_MESSAGE) continue;
-        p->message[*number].bytes += exchange_face_bytes(x, &f->of);
-        p->needs[exchange_task(x, f, 1)] = 1;
-    }
-    evn_status status = EVN_OK;
-    for (int i = 0; !status && i < p->messages; i++) {
-        struct message *m = &p->message[i];
-        if (m->from->on) m->out_at = reserve(&m->from->out_bytes, m->bytes);
-        if (m->to->on) m->in_at = reserve(&m->to->in_bytes, m->bytes);
-        status = m->transport->open(m);
-        if (status) loop_set_failed(x->loop, m->from->on ? m->from->unit : m->to->unit);
-    }
-    return status;
 }
 
 /* Resources of lists on devices. */
@@ -374,19 +320,12 @@ static void count_units(evn_exchange *x) {
 }
 
 static evn_status deal_faces(evn_exchange *x) {
-    const size_t pairs = (size_t)x->plan.ends * (size_t)x->plan.ends;
-    int *pair = malloc((pairs ? pairs : 1) * sizeof *pair);
-    if (!pair) return no_memory(x);
-    for (size_t i = 0; i < pairs; i++) pair[i] = UNKNOWN;
-    memset(x->plan.needs, 0, (size_t)x->tasks);
     x->plan.between = x->plan.cut = 0;
-    for (int i = 0; i < x->faces; i++) x->entry[i].end = x->entry[i].copy = -1;
-    evn_status status = find_messages(x, pair);
-    if (!status && far_deal(x)) status = no_memory(x);
+    memset(x->carried, 0, marks_words(x->faces) * sizeof *x->carried);
+    for (int i = 0; i < x->faces; i++) x->entry[i].end = x->entry[i].copy = NOWHERE;
+    evn_status status = EVN_OK;
     for (int i = 0; !status && i < x->faces; i++)
-        if (is_near(x, &x->face[i]) && exchange_deal(x, i, *pair_of(x, pair, &x->face[i])))
-            status = no_memory(x);
-    free(pair);
+        if (x->face[i].from >= 0 && x->entry[i].end == NOWHERE) status = exchange_deal(x, i);
     return status;
 }
 
@@ -398,38 +337,33 @@ int exchange_is_in_one(const evn_exchange *x) {
 
 /* ---- few changes --------------------------------------------------------------------------- */
 
-/* A plan from scratch costs as much as so many parts, or faces, that are dealt anew; and puts
- * copies in the order of faces again. */
-enum { MOST = 4 };
-
 static int can_mend(const evn_exchange *x, const struct changed *changed) {
-    return x->plan.mends && changed->any <= x->parts / MOST && x->plan.cut <= x->faces / MOST &&
-           x->gone <= x->faces / MOST;
+    return x->plan.mends && changed->any <= x->parts / EXCHANGE_MOST &&
+           x->plan.cut <= x->faces / EXCHANGE_MOST && x->gone <= x->faces / EXCHANGE_MOST;
 }
 
 static void undeal_part(evn_exchange *x, const struct part *p) {
     for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) exchange_undeal(x, at / 2);
 }
 
-/* The first of a pair is dealt for both. */
-static int deal_part(evn_exchange *x, const struct part *p) {
+/* Of a pair both may be dealt at once. */
+static evn_status deal_part(evn_exchange *x, const struct part *p) {
     for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) {
-        if (x->entry[at / 2].end >= 0) continue;
-        const int back = x->face[at / 2].back, face = back >= 0 && back < at / 2 ? back : at / 2;
-        if (exchange_deal(x, face, NO_MESSAGE)) return 1;
+        const int face = at / 2, back = x->face[face].back;
+        const int alone = back < 0 || x->entry[back].end != NOWHERE;
+        if (x->entry[face].end != NOWHERE) continue;
+        evn_status status = exchange_deal(x, face);
+        if (status) return status;
         exchange_count(x, &x->face[face], 1);
-        if (back >= 0) exchange_count(x, &x->face[x->face[face].back], 1);
+        if (!alone && x->entry[back].end != NOWHERE) exchange_count(x, &x->face[back], 1);
     }
-    return 0;
+    return EVN_OK;
 }
 
 /* Deals those faces anew whose parts are elsewhere, and those that were added, of `count` listed
- * parts.
- */
-static evn_status mend(evn_exchange *x, int count) {
-    struct plan *p = &x->plan;
+ * parts. */
+static evn_status deal_some(evn_exchange *x, int count) {
     evn_status status = EVN_OK;
-    p->mends = p->made = p->dealt = 0;
     for (int i = 0; i < count; i++)
         if (x->part[x->some[i]].stale & ELSEWHERE) undeal_part(x, &x->part[x->some[i]]);
     for (int i = 0; !status && i < count; i++) {
@@ -438,36 +372,45 @@ static evn_status mend(evn_exchange *x, int count) {
         locate(x, part);
         status = find_end(x, part);
     }
-    if (!status) status = ahead_begin(x, p->ahead.faces);
+    if (!status) status = equip_ends(x);
+    if (!status) status = ahead_begin(x, x->plan.ahead.faces);
     for (int i = 0; !status && i < count; i++) {
         struct part *part = &x->part[x->some[i]];
-        if (deal_part(x, part)) status = no_memory(x);
+        status = deal_part(x, part);
         part->stale = 0;
     }
-    if (status) return status;
-    memset(p->needs, 0, (size_t)x->tasks);
-    count_tasks(x);
-    p->mends = p->made = p->dealt = 1;
-    return EVN_OK;
+    return status;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
-static evn_status plan_anew(evn_exchange *x) {
+/* From scratch; ranks have listed faces by their indices, and see to it that few are gone. */
+static evn_status deal_all(evn_exchange *x) {
+    if (!x->loop->cluster) exchange_compact(x);
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < x->parts; i++) status = find_end(x, &x->part[i]);
+    if (!status) status = equip_ends(x);
+    if (!status) status = ahead_begin(x, 0);
+    return status ? status : deal_faces(x);
+}
+
+/* Mended, where `count` parts are listed, or, -1, from scratch. */
+static evn_status make(evn_exchange *x, int count) {
     struct plan *p = &x->plan;
     p->made = p->dealt = p->mends = 0;
-    exchange_compact(x);
     if (x->open) close_queues(p);
     x->open = 0;
     close_messages(p);
-    evn_status status = find_ends(x);
-    if (!status) status = ahead_begin(x, 0);
-    if (!status) status = deal_faces(x);
+    clear_ends(p, count < 0);
+    evn_status status = count < 0 ? deal_all(x) : deal_some(x, count);
+    if (!status) status = exchange_deal_messages(x);
     for (int i = 0; !status && i < p->ends; i++) status = send_lists(x, &p->end[i]);
     if (status) return status;
-    count_units(x);
-    p->made = p->dealt = 1;
-    p->mends = exchange_is_in_one(x);
+    if (count < 0)
+        count_units(x);
+    else
+        count_tasks(x);
+    p->made = p->dealt = p->mends = 1;
     return EVN_OK;
 }
 
@@ -482,9 +425,9 @@ evn_status exchange_plan(evn_exchange *x) {
     if (status) return status;
     const struct changed changed = look(x);
     if (!changed.any && p->made && p->dealt) return EVN_OK;
-    if (can_mend(x, &changed)) return mend(x, changed.any);
+    if (can_mend(x, &changed)) return make(x, changed.any);
     locate_all(x);
-    if (!is_anybodys(x, &changed) || !ahead_has_all(x)) return plan_anew(x);
+    if (!is_anybodys(x, &changed) || !ahead_has_all(x)) return make(x, -1);
     p->dealt = p->mends = 0;
     if (changed.any) count_units(x);
     return EVN_OK;
@@ -511,6 +454,7 @@ int evn_exchange_pairs(evn_exchange *x, double *bytes) {
     int pairs = 0;
     for (int i = 0; i < x->faces; i++) {
         const struct face *f = &x->face[i];
+        if (f->from < 0) continue;
         const int a = unit_among_all(x, f->from), b = unit_among_all(x, f->to);
         double *pair = &bytes[(size_t)a * units + (size_t)b];
         pairs += a != b && *pair == 0;

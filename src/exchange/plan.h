@@ -4,13 +4,17 @@
  * has one end, a GPU unit one for each device (and one for the host, where regions were evicted).
  * All faces from one end to another form one message, carried by a transport; or none, if the
  * receiving end can copy from the other's memory. The plan holds until a task moves; between cores
- * of one memory it holds as long as all faces are copied early, since then nothing is left to copy,
- * and where few tasks move, or few faces come and go, only the copies of these are dealt anew.
+ * of one memory it holds as long as all faces are copied early, since then nothing is left to copy.
+ *
+ * Where few tasks move, or few faces come and go, the plan is mended: copies of these faces alone
+ * are taken out of lists and dealt anew. Messages have no holes, so that positions in them follow
+ * from all faces that they carry: these are dealt anew, as many as a run packs anyway.
  */
 #ifndef EXCHANGE_PLAN_H
 #define EXCHANGE_PLAN_H
 
 #include "exchange/copies.h"
+#include "exchange/marks.h"
 #include "exchange/ranks.h"
 #include "loop/internal.h"
 #include <evener/exchange.h>
@@ -26,6 +30,7 @@ struct part {
     unsigned char lessened; /* 1: a face of it is gone, and still in its list */
     unsigned char stale;    /* bits of enum stale */
     size_t bytes;           /* extent of the faces */
+    int marked;             /* owner for which its faces to other ranks are marked; -1: none */
     /* location when the plan was made */
     int owner, space, end;
     size_t at;
@@ -44,11 +49,15 @@ struct face {
 };
 
 /* A face in lists: the next one in that of its part `from` and of its part `to`, as part.first
- * says; and its direct copy between cores, alone or with the face in the opposite direction. */
+ * says; and its direct copy, between cores alone or with the face in the opposite direction. */
 struct entry {
     int next[2];
-    int end, copy; /* end -1: none; copy -1: none, or that of the opposite face */
+    int end, copy; /* end: also of enum dealt; copy -1: none, or that of the opposite face */
 };
+
+/* A face that is not in the list of an end: in none yet, or of no concern to this rank; or carried
+ * by a message. */
+enum dealt { NOWHERE = -1, CARRIED = -2 };
 
 struct end {
     int unit, space, device; /* device: index in the unit; -1: the host */
@@ -98,8 +107,8 @@ struct flow {
 struct plan {
     int made;  /* 1: valid for the parts' recorded locations */
     int dealt; /* 1: copies are assigned to the present owners; 0: to earlier ones */
-    int mends; /* 1: all is copied by cores in one memory, and each dealt face has its entry, so
-                  that a few can be dealt anew */
+    int mends; /* 1: each dealt face has its entry, for the parts' recorded locations, so that a few
+                  can be dealt anew */
     int cut;   /* copies that were taken out of lists since all was dealt */
     int units;
     struct end *end;
@@ -132,7 +141,9 @@ struct evn_exchange {
     struct face *face; /* ascending by number */
     struct entry *entry;
     int faces, face_room, numbered;
-    int gone; /* of `faces` */
+    int gone;            /* of `faces` */
+    marks_word *carried; /* faces that messages carry, and no more than a few others */
+    size_t mark_room;
     struct part *part;
     int parts, part_room;
     int *table; /* of each task's regions, the part; -1: none */
@@ -196,6 +207,15 @@ static inline int exchange_far(const evn_exchange *x, const struct part *p) {
     return loop_own(x->loop, x->loop->owner[p->task]) < 0;
 }
 
+/* Whether a face goes from this rank to another, or comes from there; one that is gone does not. */
+static inline int exchange_crosses(const evn_exchange *x, const struct face *f) {
+    return f->from >= 0 && exchange_far(x, &x->part[f->from]) != exchange_far(x, &x->part[f->to]);
+}
+
+/* A plan from scratch costs as much as so many parts, or faces, that are dealt anew; and puts
+ * copies in the order of faces again. */
+enum { EXCHANGE_MOST = 4 };
+
 /* Frees a plan; waits for pending work. */
 void exchange_forget(evn_exchange *x);
 
@@ -251,12 +271,14 @@ void exchange_compact(evn_exchange *x);
 
 /* Faces in lists of copies (deal.c). */
 
-/* Adds a face that stays on this rank to the lists of the ends that copy it, and of a pair both;
- * the number of its message, or NO_MESSAGE. 1: not enough memory. */
-enum { NO_MESSAGE = -2 };
-int exchange_deal(evn_exchange *x, int face, int message);
-/* Takes a face's copy between cores out of the lists, and with it that of the opposite face. */
+/* Deals a face: to the list of the end that copies it, of a pair both; or marks it as carried by a
+ * message. EVN_MEMORY. EVN_USAGE: nothing carries between its ends. */
+evn_status exchange_deal(evn_exchange *x, int face);
+/* Takes a face out again, and with its copy that of the opposite face. */
 void exchange_undeal(evn_exchange *x, int face);
+/* Deals all faces that messages carry, in their order, to messages and lists that are empty; other
+ * ranks' first. EVN_MEMORY, or a transport's failure. */
+evn_status exchange_deal_messages(evn_exchange *x);
 /* Our unit that has a part; -1: another rank has. */
 int exchange_unit(const evn_exchange *x, int part);
 /* Adds a face to the bytes between units, or, `sign` -1, takes it out. */

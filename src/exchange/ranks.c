@@ -74,18 +74,47 @@ static int find_way(struct far *far, int rank) {
     return far->ways++;
 }
 
+/* Marks the faces that cross: those of parts whose owner is another one than when they were marked,
+ * or that have got new faces; or all. */
+static void mark_crossings(evn_exchange *x) {
+    const int *owner = x->loop->owner, all = !x->far.marked;
+    for (int i = 0; all && i < x->faces; i++)
+        if (exchange_crosses(x, &x->face[i])) marks_set(x->carried, i);
+    for (int i = 0; i < x->parts; i++) {
+        struct part *p = &x->part[i];
+        const int same = all || (p->marked == owner[p->task] && !(p->stale & UNDEALT));
+        p->marked = owner[p->task];
+        for (int at = same ? -1 : p->first; at >= 0; at = x->entry[at / 2].next[at % 2])
+            if (exchange_crosses(x, &x->face[at / 2])) marks_set(x->carried, at / 2);
+    }
+    x->far.marked = 1;
+}
+
+/* The next face, from index i on, that crosses. */
+static int next_crossing(const evn_exchange *x, int i) {
+    for (i = marks_next(x->carried, i, x->faces); i < x->faces;
+         i = marks_next(x->carried, i + 1, x->faces))
+        if (exchange_crosses(x, &x->face[i])) break;
+    return i;
+}
+
+static int count_crossings(const evn_exchange *x) {
+    int count = 0;
+    for (int i = next_crossing(x, 0); i < x->faces; i = next_crossing(x, i + 1)) count++;
+    return count;
+}
+
 /* The faces that cross, in the order of messages. */
-static int find_crossings(evn_exchange *x, struct crossing *crossing) {
+static void find_crossings(evn_exchange *x, struct crossing *crossing) {
     const evn_loop *loop = x->loop;
     const int *next = loop_next(loop);
     int count = 0;
-    for (int i = 0; i < x->faces; i++) {
+    for (int i = next_crossing(x, 0); i < x->faces; i = next_crossing(x, i + 1)) {
         const struct face *f = &x->face[i];
         const int from_task = exchange_task(x, f, 0), to_task = exchange_task(x, f, 1);
-        const int from = loop->owner[from_task], to = loop->owner[to_task];
-        const int sends = loop_own(loop, from) >= 0, receives = loop_own(loop, to) >= 0;
-        if (sends == receives) continue;
-        const int other = evn_cluster_rank_of(loop->cluster, sends ? to : from);
+        const int sends = !exchange_far(x, &x->part[f->from]);
+        const int other =
+            evn_cluster_rank_of(loop->cluster, loop->owner[sends ? to_task : from_task]);
         crossing[count++] = (struct crossing){.face = i,
                                               .from = next[from_task],
                                               .to = next[to_task],
@@ -93,7 +122,6 @@ static int find_crossings(evn_exchange *x, struct crossing *crossing) {
                                               .out = sends};
     }
     qsort(crossing, (size_t)count, sizeof *crossing, by_message);
-    return count;
 }
 
 static int open_mail(evn_exchange *x, struct way *w, int tag) {
@@ -109,14 +137,17 @@ static int open_mail(evn_exchange *x, struct way *w, int tag) {
 
 static int find_ways(evn_exchange *x) {
     struct far *far = &x->far;
-    const size_t n = x->faces ? (size_t)x->faces : 1;
+    mark_crossings(x);
+    const int faces = count_crossings(x);
+    const size_t n = (size_t)faces + 1;
     far->way = calloc((size_t)evn_cluster_size(x->loop->cluster), sizeof *far->way);
     far->face = malloc(n * sizeof *far->face);
     far->at = malloc(n * sizeof *far->at);
     struct crossing *crossing = malloc(n * sizeof *crossing);
     int failed = !far->way || !far->face || !far->at || !crossing;
     if (failed) evn_fail(EVN_MEMORY, "exchange: no memory for the faces between ranks");
-    far->faces = failed ? 0 : find_crossings(x, crossing);
+    far->faces = failed ? 0 : faces;
+    if (!failed) find_crossings(x, crossing);
     for (int i = 0; i < far->faces; i++) {
         const struct crossing *c = &crossing[i];
         struct way *w = &far->way[c->way];

@@ -48,6 +48,7 @@ struct stretches {
 
 struct far {
     int plan;      /* assignment to ranks for which the ways were made; -1: none */
+    int marked;    /* 1: faces between ranks are marked, for the owners that parts say */
     int tag;       /* tag of the mail */
     long long run; /* the same count on all ranks */
     struct way *way;

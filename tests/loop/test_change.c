@@ -364,13 +364,122 @@ static void copy_plainly(const struct fixture *f, double *values) {
     }
 }
 
+/* Writes a block's inner values on a device that has a copy of it, where it stays; 1: none has. */
+static int write_there(struct fixture *f, const struct block *b, const double *values) {
+    for (int u = 0; f->place && u < evn_units_count(f->units); u++) {
+        evn_unit *unit = evn_units_get(f->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++) {
+            const int space = evn_place_space(f->place, unit, d);
+            if (!evn_place_valid(f->place, b->region, space)) continue;
+            evn_queue *queue = evn_unit_queue(unit, d);
+            ok(evn_place_acquire(f->place, 1, &b->region, space, EVN_BOTH));
+            ok(evn_copy_to_device(queue, evn_place_buffer(f->place, space),
+                                  evn_place_at(f->place, b->region, space), values,
+                                  INNER * sizeof *values));
+            ok(evn_queue_finish(queue));
+            ok(evn_place_release(f->place, 1, &b->region, space));
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Other inner values, so that each run has something to copy. */
 static void refresh(struct fixture *f) {
     for (int t = 0; t < f->blocks; t++) {
-        if (f->place) ok(evn_place_acquire(f->place, 1, &f->block[t].region, EVN_HOST, EVN_BOTH));
-        for (int i = 0; i < INNER; i++) f->block[t].memory[i] = below(1000000);
-        if (f->place) ok(evn_place_release(f->place, 1, &f->block[t].region, EVN_HOST));
+        const struct block *b = &f->block[t];
+        double values[INNER];
+        for (int i = 0; i < INNER; i++) values[i] = below(1000000);
+        if (!write_there(f, b, values)) continue;
+        if (f->place) ok(evn_place_acquire(f->place, 1, &b->region, EVN_HOST, EVN_BOTH));
+        memcpy(b->memory, values, sizeof values);
+        if (f->place) ok(evn_place_release(f->place, 1, &b->region, EVN_HOST));
     }
+}
+
+/* Regions go to devices of their tasks' units, most of them; the same ones stay on the host. */
+static void go_to_devices(struct fixture *f) {
+    for (int t = 0; f->place && t < f->blocks; t++) {
+        const struct block *b = &f->block[t];
+        evn_unit *unit = evn_units_get(f->units, evn_loop_owner(f->loop)[t]);
+        const int devices = evn_unit_devices(unit);
+        if (!devices || b->id % 16 == 5) continue;
+        const int space = evn_place_space(f->place, unit, b->id % devices);
+        ok(evn_place_acquire(f->place, 1, &b->region, space, EVN_READ));
+        ok(evn_place_release(f->place, 1, &b->region, space));
+    }
+}
+
+/* Words that a device's list has. */
+static long long words_of(const struct copies *c) {
+    long long words = 0;
+    for (int i = 0; i < c->blocks; i++)
+        words += (long long)c->block[i].n[0] * c->block[i].n[1] * c->block[i].n[2];
+    return words;
+}
+
+/* A device has the list that the host has. */
+static void check_sent(const struct end *e, const struct copies *c) {
+    const size_t blocks = (size_t)c->blocks * sizeof *c->block;
+    const size_t pieces = (size_t)c->pieces * sizeof *c->piece;
+    if (!e->on || !c->pieces) return;
+    char *sent = malloc(blocks + pieces);
+    ok(evn_copy_to_host(e->copies, sent, c->block_buffer, 0, blocks));
+    ok(evn_copy_to_host(e->copies, sent + blocks, c->piece_buffer, 0, pieces));
+    ok(evn_queue_finish(e->copies));
+    assert_memory_equal(sent, c->block, blocks);
+    assert_memory_equal(sent + blocks, c->piece, pieces);
+    free(sent);
+}
+
+static const struct end *end_of(const evn_exchange *x, const struct end *like) {
+    for (int i = 0; i < x->plan.ends; i++)
+        if (x->plan.end[i].unit == like->unit && x->plan.end[i].space == like->space)
+            return &x->plan.end[i];
+    fail_msg("a unit has copies in a space where it should have none");
+    return NULL;
+}
+
+/* Messages are those of an exchange that is opened anew, with the same faces in the same places;
+ * and devices copy as much. */
+static void check_messages(const evn_exchange *x, const evn_exchange *fresh) {
+    assert_int_equal(x->plan.messages, fresh->plan.messages);
+    for (int i = 0; i < fresh->plan.messages; i++) {
+        const struct message *m = &x->plan.message[i], *n = &fresh->plan.message[i];
+        assert_int_equal(m->from->unit, n->from->unit);
+        assert_int_equal(m->from->space, n->from->space);
+        assert_int_equal(m->to->unit, n->to->unit);
+        assert_int_equal(m->to->space, n->to->space);
+        assert_int_equal(m->bytes, n->bytes);
+        assert_int_equal(m->filled, n->filled);
+        assert_int_equal(m->out_at, n->out_at);
+        assert_int_equal(m->in_at, n->in_at);
+    }
+    for (int i = 0; i < fresh->plan.ends; i++) {
+        const struct end *q = &fresh->plan.end[i], *p = end_of(x, q);
+        assert_int_equal(p->pack.blocks, q->pack.blocks);
+        assert_int_equal(p->unpack.blocks, q->unpack.blocks);
+        const size_t size = sizeof *p->pack.block;
+        if (q->pack.blocks)
+            assert_memory_equal(p->pack.block, q->pack.block, (size_t)q->pack.blocks * size);
+        if (q->unpack.blocks)
+            assert_memory_equal(p->unpack.block, q->unpack.block, (size_t)q->unpack.blocks * size);
+        assert_int_equal(words_of(&p->direct), words_of(&q->direct));
+        check_sent(p, &p->direct);
+        check_sent(p, &p->pack);
+        check_sent(p, &p->unpack);
+    }
+}
+
+/* The loop's count of a run. */
+static evn_loop_totals count_run(const struct fixture *f, evn_exchange *x) {
+    const evn_loop_totals before = evn_loop_sum(f->loop);
+    ok(evn_exchange_run(x));
+    evn_loop_totals after = evn_loop_sum(f->loop);
+    after.bytes -= before.bytes;
+    after.messages -= before.messages;
+    after.copies -= before.copies;
+    return after;
 }
 
 static void check_exchange(struct fixture *f) {
@@ -380,16 +489,21 @@ static void check_exchange(struct fixture *f) {
     evn_exchange *fresh = NULL;
     refresh(f);
     look(f, want);
+    go_to_devices(f);
     copy_plainly(f, want);
     for (int t = below(2) * f->blocks - 1; t >= 0; t--) /* some faces are copied early */
         if (below(3)) ok(evn_exchange_ahead(f->x, t));
     ok(evn_exchange_run(f->x));
     f->mended += f->x->gone > 0 || f->x->plan.cut > 0;
-    look(f, got);
-    assert_memory_equal(got, want, (size_t)f->blocks * VALUES * sizeof *got);
+    const evn_loop_totals counted = count_run(f, f->x);
     for (int i = 0; i < f->faces; i++) face[i] = face_of(f, &f->face[i]);
     list_hosts(f, host);
     ok(evn_exchange_open(&fresh, f->loop, sizeof(double), f->faces, face, host));
+    const evn_loop_totals anew = count_run(f, fresh);
+    assert_true(counted.bytes == anew.bytes);
+    assert_int_equal(counted.messages, anew.messages);
+    assert_int_equal(counted.copies, anew.copies);
+    check_messages(f->x, fresh);
     assert_int_equal(f->x->faces - f->x->gone, fresh->faces);
     assert_int_equal(f->x->parts, fresh->parts);
     int i = 0; /* of `fresh`; in the other those that are gone may still have a place */
@@ -411,6 +525,8 @@ static void check_exchange(struct fixture *f) {
     const size_t units = (size_t)evn_units_count(f->units);
     assert_memory_equal(bytes[0], bytes[1], units * units * sizeof(double));
     evn_exchange_close(fresh);
+    look(f, got); /* on the host, where copies of blocks are the latest ones then */
+    assert_memory_equal(got, want, (size_t)f->blocks * VALUES * sizeof *got);
 }
 
 static void run_sequences(const char *units, int with_place, int few, int sequences) {
@@ -447,6 +563,9 @@ static void test_few(void **state) {
     run_sequences("1:CPU:1", 0, 1, 100);
     run_sequences("3:CPU:1", 0, 1, 100);
     run_sequences("2:CPU:1", 1, 1, 50);
+    run_sequences("1:CPU:1,2:GPU:1", 1, 1, 50);
+    run_sequences("2:GPU:1", 1, 1, 50);
+    run_sequences("1:GPU:2", 1, 1, 50);
 }
 
 static void test_devices(void **state) {

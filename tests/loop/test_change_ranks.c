@@ -10,6 +10,7 @@
 #include <stdint.h>
 /* cmocka wants the four above first */
 #include <cmocka.h>
+#include "exchange/plan.h"
 #include "wire/ranks.h"
 #include <evener.h>
 #include <stdlib.h>
@@ -17,12 +18,20 @@
 #include <unistd.h>
 
 struct numbers;
-enum { MOST = 64, VALUES = 24, BYTES = VALUES * sizeof(double), START = 14, RANKS_MAX = 5 };
+enum {
+    MOST = 64,
+    VALUES = 24,
+    BYTES = VALUES * sizeof(double),
+    START = 14,
+    MANY = 48,
+    RANKS_MAX = 5
+};
 
 struct trial {
     int ranks, place, rounds;
     const char *schedule;
     const char *const *list;
+    int few; /* 1: of many tasks few change at a time, and few move */
 };
 static const struct trial *trial;
 
@@ -48,10 +57,11 @@ struct world {
     double *old[MOST];
     const struct numbers *numbers;
     int step;
+    int mended; /* plans of the exchange that were not made from scratch */
 };
 
 /* A change, in the order of the line. */
-struct plan {
+struct steps {
     int tasks, first[MOST + 1], from[2 * MOST], at; /* by the line, both */
     char kept[MOST];
 };
@@ -156,7 +166,7 @@ static void open_blocks(struct world *w) {
 static void open_world(struct world *w, evn_cluster *cluster) {
     evn_face face[2 * MOST];
     *w = (struct world){.cluster = cluster, .rank = evn_cluster_rank(cluster), .seed = 7};
-    w->tasks = START;
+    w->tasks = trial->few ? MANY : START;
     open_units(w);
     const evn_problem p = {.tasks = w->tasks,
                            .units = evn_cluster_unit_count(cluster),
@@ -213,14 +223,59 @@ static evn_status body(evn_unit *unit, evn_batch *b, void *arg) {
     (void)unit;
     for (int i = 0; !status && i < count; i++) {
         status = work(w, b, task[i]);
-        evn_batch_add(b, task[i], 1 + (task[i] * 7 + w->step * 3) % 11);
+        evn_batch_add(b, task[i], trial->few ? 1 : 1 + (task[i] * 7 + w->step * 3) % 11);
     }
     if (!status) evn_batch_done(b, count);
     return status;
 }
 
+/* The loop's counts of a run. */
+static evn_loop_totals count_run(const struct world *w, evn_exchange *x) {
+    const evn_loop_totals before = evn_loop_sum(w->loop);
+    must_ok(evn_exchange_run(x));
+    evn_loop_totals after = evn_loop_sum(w->loop);
+    after.bytes -= before.bytes;
+    after.messages -= before.messages;
+    after.copies -= before.copies;
+    after.rank_messages -= before.rank_messages;
+    after.rank_bytes -= before.rank_bytes;
+    return after;
+}
+
+static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Messages are those of an exchange that is opened anew with the same faces in their order, and
+ * each face has the same place in them. */
+static void compare_messages(struct world *w) {
+    evn_face face[2 * MOST];
+    int order[MOST][2], pairs = w->tasks - 1;
+    evn_exchange *x = w->exchange, *fresh = NULL;
+    for (int i = 0; i < pairs; i++) order[i][0] = w->face[i], order[i][1] = i;
+    qsort(order, (size_t)pairs, sizeof *order, by_number);
+    for (int i = 0; i < pairs; i++) add_pair(w, order[i][1], &face[2 * i]);
+    must_ok(evn_exchange_open(&fresh, w->loop, sizeof(double), 2 * pairs, face,
+                              w->place ? NULL : (void *const *)w->block));
+    const evn_loop_totals here = count_run(w, x), anew = count_run(w, fresh);
+    must(here.bytes == anew.bytes && here.messages == anew.messages);
+    must(here.copies == anew.copies && here.rank_messages == anew.rank_messages);
+    must(here.rank_bytes == anew.rank_bytes);
+    must(x->far.faces == fresh->far.faces && x->far.ways == fresh->far.ways);
+    for (int i = 0; i < fresh->far.faces; i++) {
+        const struct evn_face *f = &x->face[x->far.face[i]].of;
+        const struct evn_face *g = &fresh->face[fresh->far.face[i]].of;
+        must(x->far.at[i] == fresh->far.at[i]);
+        must(exchange_task(x, &x->face[x->far.face[i]], 1) == g->to && f->to_at == g->to_at);
+    }
+    for (int t = 0; t < w->tasks; t++)
+        if (evn_loop_has(w->loop, t))
+            must(evn_exchange_needs(x, t) == evn_exchange_needs(fresh, t));
+    evn_exchange_close(fresh);
+}
+
 static void run_step(struct world *w) {
     must_ok(evn_exchange_run(w->exchange));
+    w->mended += w->exchange->gone > 0 || w->exchange->plan.cut > 0;
+    if (w->step % 3 == 0) compare_messages(w);
     must_ok(evn_loop_run(w->loop, body, w));
     step_plainly(w);
     w->step++;
@@ -228,16 +283,17 @@ static void run_step(struct world *w) {
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-static void add_task(struct plan *p, int kept, int origins, int from) {
+static void add_task(struct steps *p, int kept, int origins, int from) {
     p->kept[p->tasks] = (char)kept;
     for (int k = 0; k < origins; k++) p->from[p->at++] = from + k;
     p->first[++p->tasks] = p->at;
 }
 
-static void draw_plan(struct world *w, struct plan *p) {
-    *p = (struct plan){0};
+static void draw_plan(struct world *w, struct steps *p) {
+    *p = (struct steps){0};
     for (int i = 0; i < w->tasks; i++) {
-        const int way = below(w, 12), more = p->tasks < MOST / 2, pair = i + 1 < w->tasks;
+        const int way = below(w, trial->few ? 100 : 12), pair = i + 1 < w->tasks;
+        const int more = p->tasks < (trial->few ? MANY : MOST / 2);
         if (way == 0 && more) {
             for (int c = 1 + below(w, 3); c; c--) add_task(p, 0, 1, i);
         } else if (way == 1 && pair && w->tasks > 6) {
@@ -252,15 +308,16 @@ static void draw_plan(struct world *w, struct plan *p) {
             add_task(p, 1, 1, i);
         }
     }
+    must(p->tasks <= MOST);
 }
 
 /* Whether tasks i and i + 1 of the new line were neighbours before. */
-static int stay(const struct plan *p, int i) {
+static int stay(const struct steps *p, int i) {
     return p->kept[i] && p->kept[i + 1] && p->from[p->first[i]] + 1 == p->from[p->first[i + 1]];
 }
 
 /* Faces between kept tasks that are neighbours no longer. */
-static void drop_faces(struct world *w, const struct plan *p) {
+static void drop_faces(struct world *w, const struct steps *p) {
     int gone[MOST], count = 0, kept[MOST] = {0}, together[MOST] = {0};
     for (int i = 0; i < p->tasks; i++) {
         if (p->kept[i]) kept[p->from[p->first[i]]] = 1;
@@ -281,7 +338,7 @@ struct numbers {
     double weight[MOST];
 };
 
-static void number(struct world *w, const struct plan *p, struct numbers *c) {
+static void number(struct world *w, const struct steps *p, struct numbers *c) {
     const int turned = !below(w, 3), n = p->tasks;
     c->first[0] = 0;
     for (int t = 0; t < n; t++) {
@@ -362,7 +419,7 @@ static void go_on(struct world *w, const struct numbers *c, int n, int *gone) {
     w->tasks = n;
 }
 
-static void add_faces(struct world *w, const struct plan *p) {
+static void add_faces(struct world *w, const struct steps *p) {
     evn_face face[2 * MOST];
     int count = 0, before[MOST];
     memcpy(before, w->face, sizeof before);
@@ -380,7 +437,7 @@ static void add_faces(struct world *w, const struct plan *p) {
 }
 
 static void change(struct world *w) {
-    struct plan p;
+    struct steps p;
     struct numbers c;
     int gone[MOST], region[MOST];
     const int before = w->tasks;
@@ -421,6 +478,7 @@ static void rounds(evn_cluster *cluster) {
     check(&w);
     must(evn_loop_generation(w.loop) == trial->rounds);
     must(evn_schedule_problem(evn_loop_schedule(w.loop))->tasks == w.tasks);
+    if (trial->few) must(w.mended >= trial->rounds);
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     close_world(&w);
 }
@@ -429,6 +487,8 @@ static const char *const CPUS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1", "1:
 static const char *const ALONE[RANKS_MAX] = {"1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1"};
 static const char *const MIXED[RANKS_MAX] = {"1:CPU:1,1:GPU:1", "1:CPU:1", "2:GPU:1", "1:CPU:1",
                                              "1:GPU:1"};
+static const char *const GPUS[RANKS_MAX] = {"2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "1:GPU:1",
+                                            "1:GPU:1"};
 static const int RANKS[] = {2, 3, 5};
 
 static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) {
@@ -451,7 +511,7 @@ static void test_schedules(void **state) {
         for (int r = 0; r < 3; r++)
             for (int place = 0; place < 2; place++)
                 run(&(struct trial){RANKS[r], place, i < SCHEDULES - 1 ? 12 : 2, schedules[i],
-                                    place ? ALONE : CPUS},
+                                    place ? ALONE : CPUS, 0},
                     rounds);
 }
 
@@ -460,7 +520,18 @@ static void test_devices(void **state) {
     static const char *const schedules[] = {"map", "dynamic:chunk=1,memorize=0", "guided:time"};
     for (int s = 0; s < 3; s++)
         for (int r = 0; r < 3; r++)
-            run(&(struct trial){RANKS[r], 1, 8, schedules[s], MIXED}, rounds);
+            run(&(struct trial){RANKS[r], 1, 8, schedules[s], MIXED, 0}, rounds);
+}
+
+/* Plans are mended, not made from scratch. */
+static void test_few(void **state) {
+    (void)state;
+    for (int r = 0; r < 3; r++) {
+        run(&(struct trial){RANKS[r], 0, 24, "map", CPUS, 1}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "static", ALONE, 1}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "map", MIXED, 1}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "map", GPUS, 1}, rounds);
+    }
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
@@ -533,14 +604,15 @@ static void no_room(evn_cluster *cluster) {
 
 static void test_mistakes(void **state) {
     (void)state;
-    run(&(struct trial){3, 0, 0, "static", ALONE}, mistakes);
-    run(&(struct trial){3, 0, 0, "static", ALONE}, no_room);
+    run(&(struct trial){3, 0, 0, "static", ALONE, 0}, mistakes);
+    run(&(struct trial){3, 0, 0, "static", ALONE, 0}, no_room);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_few),
         cmocka_unit_test(test_mistakes),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
