@@ -529,6 +529,71 @@ static void test_coarser(void **state) {
     cube_close(&c);
 }
 
+/* ---- names of parts ---- */
+
+enum { PARTS = 4, NAMED = 40 };
+
+static double kept_weight(const evn_problem *p, const int *owner, const int *to) {
+    double kept = 0;
+    for (int t = 0; t < p->tasks; t++) kept += to[t] == owner[t] ? p->weight[t] : 0;
+    return kept;
+}
+
+/* The most that any exchange of names among units of equal class keeps. */
+static double most_kept(const evn_problem *p, const int *class, const int *owner, const int *to) {
+    double most = 0;
+    for (int code = 0; code < 256; code++) {
+        int name[PARTS], taken = 0, right = 1, named[NAMED];
+        for (int u = 0; u < PARTS; u++) {
+            name[u] = code >> 2 * u & 3;
+            right &= class[u] == class[name[u]] && !(taken >> name[u] & 1);
+            taken |= 1 << name[u];
+        }
+        for (int t = 0; t < p->tasks; t++) named[t] = name[to[t]];
+        if (right) most = fmax(most, kept_weight(p, owner, named));
+    }
+    return most;
+}
+
+/* Parts of a plan get other units only of those that are alike, each one, and keep at least half
+ * of what the best names would; a plan that only has other names gets its own back. */
+static void test_names(void **state) {
+    (void)state;
+    static const int alike[] = {0, 0, 0, 0}, two[] = {0, 1, 0, 1}, none[] = {0, 1, 2, 3};
+    static const int *const classes[] = {alike, two, two, two, two, two, none};
+    unsigned long long seed = 5;
+    for (int round = 0; round < 700; round++) {
+        const int how = round % 7, *class = classes[how];
+        double weight[NAMED], speed[PARTS], capacity[PARTS];
+        int owner[NAMED], to[NAMED], before[NAMED], name[PARTS] = {-1, -1, -1, -1};
+        for (int t = 0; t < NAMED; t++) {
+            weight[t] = floor(4 * draw(&seed));
+            owner[t] = (int)(PARTS * draw(&seed));
+            to[t] = before[t] = round % 2 ? (int)(PARTS * draw(&seed)) : (owner[t] + 2) % PARTS;
+        }
+        for (int u = 0; u < PARTS; u++) speed[u] = how < 2 || how == 6 ? 1 + class[u] : 1;
+        for (int u = 0; u < PARTS; u++) capacity[u] = 100 + class[u];
+        const evn_problem p = {.tasks = NAMED,
+                               .units = PARTS,
+                               .weight = weight,
+                               .kind = how == 2 ? class : NULL,
+                               .node = how == 3 ? class : NULL,
+                               .space = how == 4 ? class : NULL,
+                               .capacity = how == 5 ? capacity : NULL};
+        assert_int_equal(map_rename(&p, speed, owner, to), 0);
+        for (int t = 0; t < NAMED; t++) {
+            if (name[before[t]] < 0) name[before[t]] = to[t];
+            assert_int_equal(name[before[t]], to[t]);
+            assert_int_equal(class[before[t]], class[to[t]]);
+        }
+        for (int u = 0; u < PARTS; u++)
+            for (int v = 0; v < u; v++) assert_true(name[u] < 0 || name[u] != name[v]);
+        assert_true(2 * kept_weight(&p, owner, to) >= most_kept(&p, class, owner, before));
+        if (round % 2 == 0 && how < 6)
+            for (int t = 0; t < NAMED; t++) assert_true(to[t] == owner[t]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bt_mz),          cmocka_unit_test(test_never_worse),
@@ -538,6 +603,7 @@ int main(void) {
         cmocka_unit_test(test_better),         cmocka_unit_test(test_learns),
         cmocka_unit_test(test_remap_must_pay), cmocka_unit_test(test_many_tasks),
         cmocka_unit_test(test_awkward_graphs), cmocka_unit_test(test_coarser),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,11 @@ int map_choose(const evn_problem *p, const struct map_model *m, int *owner);
 int map_plan(struct map_model *m, const evn_problem *p, const double *weight, const double *speed,
              int *owner);
 
+/* Gives the parts `to` of a plan to units that are alike, in speed and all else that is told of
+ * them, so that much weight stays with its `owner`: the heaviest overlaps first. 1: not enough
+ * memory, and `to` is as it was. */
+int map_rename(const evn_problem *p, const double *speed, const int *owner, int *to);
+
 /* Learner of a `map` schedule. */
 struct learn *map_learnt(const evn_schedule *map);
 

@@ -322,8 +322,6 @@ static struct map_score score_of(const struct map_model *m, const struct map_rep
     return (struct map_score){.makespan = map_repair_makespan(r), .cut = map_repair_cut(r)};
 }
 
-static int rename_parts(const evn_schedule *s, int *to);
-
 /* Where a repair has ended for want of time, as where one task has become a thousand: a plan from
  * scratch in `to` if it is shorter than the repair's `makespan`; 1 if so. */
 static int plan_from_far(const evn_schedule *s, const struct map_model *m, const evn_problem *p,
@@ -334,7 +332,8 @@ static int plan_from_far(const evn_schedule *s, const struct map_model *m, const
     struct map_model fresh;
     int better = plan && !map_plan(&fresh, p, learn_cost(l), learn_speed(l), plan);
     if (better) map_model_close(&fresh);
-    better = better && !rename_parts(s, plan) && map_score(m, plan, scratch).makespan < makespan;
+    better = better && !map_rename(p, learn_speed(l), s->owner, plan) &&
+             map_score(m, plan, scratch).makespan < makespan;
     if (better) memcpy(to, plan, bytes);
     free(plan);
     return better;
@@ -362,62 +361,6 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
         memcpy(s->owner, to, (size_t)p->tasks * sizeof *s->owner);
 }
 
-/* A part of a plan and the unit that would keep most of it. */
-struct overlap {
-    int part, unit;
-    double weight;
-};
-
-static int by_weight(const void *a, const void *b) {
-    const struct overlap *x = a, *y = b;
-    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
-    return x->part != y->part ? x->part - y->part : x->unit - y->unit;
-}
-
-/* Whether two units may change their tasks with each other, as far as a plan can tell. */
-static int are_alike(const evn_schedule *s, int u, int v) {
-    const evn_problem *p = &s->problem;
-    const double *speed = learn_speed(((struct state *)s->state)->learn);
-    return fabs(speed[u] - speed[v]) <= MAP_NEAR * speed[u] &&
-           (!p->kind || p->kind[u] == p->kind[v]) && (!p->node || p->node[u] == p->node[v]) &&
-           (!p->space || p->space[u] == p->space[v]) &&
-           (!p->capacity || p->capacity[u] == p->capacity[v]);
-}
-
-/* Gives the parts of a plan to units that are alike so that most weight stays: the heaviest
- * overlaps first. 1: not enough memory. */
-static int rename_parts(const evn_schedule *s, int *to) {
-    const evn_problem *p = &s->problem;
-    const int U = p->units;
-    struct overlap *list = calloc((size_t)U * (size_t)U, sizeof *list);
-    int *unit_of = malloc(2 * (size_t)U * sizeof *unit_of), *taken = unit_of + U, count = 0;
-    const int failed = !list || !unit_of;
-    for (int t = 0; !failed && t < p->tasks; t++)
-        list[to[t] * U + s->owner[t]].weight += p->weight[t];
-    for (int i = 0; !failed && i < U * U; i++)
-        if (list[i].weight > 0 && are_alike(s, i / U, i % U))
-            list[count++] = (struct overlap){i / U, i % U, list[i].weight};
-    if (!failed) qsort(list, (size_t)count, sizeof *list, by_weight);
-    for (int u = 0; !failed && u < U; u++) unit_of[u] = taken[u] = -1;
-    for (int i = 0; i < count; i++)
-        if (unit_of[list[i].part] < 0 && taken[list[i].unit] < 0) {
-            unit_of[list[i].part] = list[i].unit;
-            taken[list[i].unit] = list[i].part;
-        }
-    /* a part without a unit takes the place of the one whose unit it was */
-    for (int part = 0; !failed && part < U; part++) {
-        if (unit_of[part] >= 0) continue;
-        int u = part;
-        while (taken[u] >= 0) u = taken[u];
-        unit_of[part] = u;
-        taken[u] = part;
-    }
-    for (int t = 0; !failed && t < p->tasks; t++) to[t] = unit_of[to[t]];
-    free(list);
-    free(unit_of);
-    return failed;
-}
-
 /* Repairs alone let the cut grow, change after change: where that takes more time than a plan from
  * scratch and its moves, there is one. Its gain is taken to last as long as the last plan's has. */
 static void plan_anew(evn_schedule *s, const struct map_model *m, const evn_problem *p, int *to,
@@ -434,7 +377,7 @@ static void plan_anew(evn_schedule *s, const struct map_model *m, const evn_prob
     struct map_model fresh;
     if (map_plan(&fresh, p, learn_cost(l), learn_speed(l), to)) return;
     map_model_close(&fresh);
-    if (rename_parts(s, to)) return;
+    if (map_rename(p, learn_speed(l), s->owner, to)) return;
     const struct map_score then = map_score(m, to, scratch);
     const double move = seconds_to_move(s, m, p, s->owner, to);
     state->cut = part; /* until it has grown once more */
