@@ -17,6 +17,8 @@
  * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by weight.
  * - binpack: the heaviest task to the unit that would finish it first, neighbours together where
  *   close. binpack:reassign,cap=N: the cores are to follow, see evn_schedule_reassign().
+ *   binpack:time: the same at first; then by times, as tasks and units turn out to be, where moves
+ *   or another packing pay.
  * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
  * - map: balance first, then few bytes between units, or little time on their routes (better with
  *   Scotch, which is used up to 20,000 tasks).
@@ -134,11 +136,11 @@ evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const do
  * >= 0 and finite, copied; NULL: all 1. Learnt times scale with the weight: a task of twice the
  * weight is expected to take twice as long; a task that weighed nothing takes the mean time of its
  * weight. The assignment follows: under auto and map tasks move until it is as even as before;
- * interval and guided:time search again; binpack, weighted and optimal plan again. All of these
- * change the assignment only where that saves a fiftieth of an instance and, where times are known,
- * pays for the moves. guided:size moves its boundaries once per instance again; static and dynamic
- * ignore weights. Call it between instances. Equal weights change nothing. EVN_USAGE: a weight is
- * negative or not finite, and nothing has changed. EVN_MEMORY. */
+ * interval, guided:time and binpack:time search again; binpack, weighted and optimal plan again.
+ * All of these change the assignment only where that saves a fiftieth of an instance and, where
+ * times are known, pays for the moves. guided:size moves its boundaries once per instance again;
+ * static and dynamic ignore weights. Call it between instances. Equal weights change nothing.
+ * EVN_USAGE: a weight is negative or not finite, and nothing has changed. EVN_MEMORY. */
 evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
 
 /* Other tasks, as of an adaptive mesh (<evener/change.h> has the words): n of them; m is the number
@@ -175,7 +177,8 @@ typedef struct evn_change {
  *   time to time where bytes count.
  * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
  *   time at once to where learnt costs are even.
- * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter.
+ * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter;
+ *   binpack:time by learnt costs, and where they pay.
  * - static, weighted: cut anew. dynamic: drawn, and memorized anew.
  *
  * EVN_USAGE: the origins are wrong (the message names the task), or a number is out of its range;

@@ -19,9 +19,9 @@
  * equal tasks. Here each unit keeps the tasks linked to its own in heaps, and every step has
  * logarithmic cost. */
 #include <evener/status.h>
+#include "schedule/binpack.h"
 #include "schedule/binpack_near.h"
 #include "schedule/capacity.h"
-#include "schedule/policy.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -340,7 +340,7 @@ static evn_status group(const evn_problem *p, int *owner) {
 
 /* The plan as if there was enough memory, and if it does not fit, one that does; and one of its own
  * where units are near and far. */
-static evn_status plan(const evn_problem *p, int *owner) {
+evn_status binpack_plan(const evn_problem *p, int *owner) {
     struct routes routes;
     double *used = malloc((size_t)p->units * sizeof *used), over = 0;
     int least, failed = routes_open(&routes, p, 1);
@@ -368,9 +368,9 @@ static evn_status open_binpack(evn_schedule *s, const evn_spec *spec) {
         if (!strcmp(o->key, "reassign") && !o->value) {
             s->reassigns = 1;
         } else if (strcmp(o->key, "cap") != 0) {
-            return evn_fail(EVN_USAGE,
-                            "schedule: binpack has no option \"%s\", expected reassign or cap=N",
-                            o->key);
+            return evn_fail(
+                EVN_USAGE,
+                "schedule: binpack has no option \"%s\", expected time, reassign or cap=N", o->key);
         } else {
             evn_status status = evn_spec_number(o, "schedule", spec->name, 1, 1000000, &cap);
             if (status) return status;
@@ -388,7 +388,7 @@ static evn_status open_binpack(evn_schedule *s, const evn_spec *spec) {
                             : "binpack",
              cap);
     s->settled = 1;
-    return plan(&s->problem, s->owner);
+    return binpack_plan(&s->problem, s->owner);
 }
 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
@@ -403,10 +403,11 @@ static evn_status import(evn_schedule *s) {
 const struct policy policy_binpack = {
     .name = "binpack",
     .still = 1,
+    .by_time = &policy_binpack_time,
     .weights = policy_weights_plan,
     .change = policy_change_repair,
     .explanation = "heaviest task first to the unit that is done first, beside its neighbours if "
-                   "weights are close; reassign,cap=N: cores follow",
+                   "weights are close; time: again by times learnt; reassign,cap=N: cores follow",
     .open = open_binpack,
     .learn = learn,
     .import = import,

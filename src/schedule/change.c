@@ -133,15 +133,20 @@ evn_status policy_change_anew(evn_schedule *s, const struct origins *o) {
     return status;
 }
 
-/* Moves tasks while that makes the longest unit shorter; without memory for it owners stay. */
-evn_status policy_change_repair(evn_schedule *s, const struct origins *o) {
+void policy_change_fit(evn_schedule *s) {
     const evn_problem *p = &s->problem;
-    struct map_model m;
     double over = 0, *used = malloc((size_t)p->units * sizeof *used);
     int least;
     if (used && capacity_given(p) && capacity_over(p, s->owner, used) > 0)
         capacity_fit(p, s->owner, &over, &least);
     free(used);
+}
+
+/* Moves tasks while that makes the longest unit shorter; without memory for it owners stay. */
+evn_status policy_change_repair(evn_schedule *s, const struct origins *o) {
+    const evn_problem *p = &s->problem;
+    struct map_model m;
+    policy_change_fit(s);
     s->ratio = 0;
     if (p->units == 1 || o->renumbers || map_model_open(&m, p, NULL, NULL)) return EVN_OK;
     struct map_repair *r = map_repair_open(&m);

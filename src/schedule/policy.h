@@ -11,11 +11,12 @@
 
 struct policy {
     const char *name;
-    const char *explanation; /* one line for help texts */
-    int blind;               /* 1: ignores the speeds of units */
-    int lends;               /* 1: evn_schedule_lends() */
-    int still;               /* 1: the assignment is constant; learn() does nothing */
-    int pools;               /* 1: learn() gets means of short instances (pool.h) */
+    const char *explanation;      /* one line for help texts */
+    int blind;                    /* 1: ignores the speeds of units */
+    int lends;                    /* 1: evn_schedule_lends() */
+    int still;                    /* 1: the assignment is constant; learn() does nothing */
+    int pools;                    /* 1: learn() gets means of short instances (pool.h) */
+    const struct policy *by_time; /* the policy instead of this one with option `time`; or NULL */
     /* Parses and checks the options, writes the full specification into s->text, makes s->state
      * (one block, freed with free(); NULL: none). `owner` is static's assignment; change it if the
      * policy starts otherwise. */
@@ -75,6 +76,9 @@ void policy_weights_plan(evn_schedule *s, const double *before);
  * while the longest unit gets shorter by weight. */
 evn_status policy_change_anew(evn_schedule *s, const struct origins *o);
 evn_status policy_change_repair(evn_schedule *s, const struct origins *o);
+
+/* Inherited owners fill memories no more than they must. */
+void policy_change_fit(evn_schedule *s);
 
 /* Owners of consecutive tasks in the order of the units, as many of each as `owner` has; `count`
  * gets the numbers, U entries. In place, too. */

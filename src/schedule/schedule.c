@@ -55,6 +55,8 @@ evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_pro
     if (status) return status;
     const struct policy *policy = find(spec.name);
     if (!policy) return EVN_USAGE;
+    for (int i = 0; policy->by_time && i < spec.options; i++)
+        if (!strcmp(spec.option[i].key, "time")) policy = policy->by_time;
     if ((status = problem_check(problem))) return status;
 
     evn_schedule *s = calloc(1, sizeof *s);

@@ -247,15 +247,16 @@ static void same(const struct mesh *a, const struct mesh *b, const char *what) {
 static void test_as_a_plain_program(void **state) {
     (void)state;
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2"};
-    static const char *const schedules[] = {"map",     "auto",        "static",   "dynamic",
-                                            "binpack", "guided:time", "weighted", "interval"};
+    static const char *const schedules[] = {"map",         "auto",     "static",
+                                            "dynamic",     "binpack",  "binpack:time",
+                                            "guided:time", "weighted", "interval"};
     const struct problem p = {.size = 32, .levels = 2, .every = 3};
     struct mesh plain;
     assert_int_equal(adaptive_begin(&plain, &p), 0);
     plain_run(&plain, &p, 240);
     uint64_t hash = 0;
     for (int l = 0; l < 4; l++)
-        for (int s = 0; s < (l == 1 ? 8 : 2); s++) {
+        for (int s = 0; s < (l == 1 ? 9 : 2); s++) {
             struct mesh m;
             char what[64];
             snprintf(what, sizeof what, "%s %s", lists[l], schedules[s]);

@@ -530,13 +530,14 @@ static void check_exchange(struct fixture *f) {
 }
 
 static void run_sequences(const char *units, int with_place, int few, int sequences) {
-    static const char *const schedules[] = {"auto",        "map",      "static",        "dynamic",
-                                            "guided:time", "interval", "weighted:size", "binpack"};
+    static const char *const schedules[] = {"auto",          "map",         "static",
+                                            "dynamic",       "guided:time", "interval",
+                                            "weighted:size", "binpack",     "binpack:time"};
     struct fixture f;
     begin(&f, units, with_place);
     f.few = few;
     for (int s = 0; s < sequences; s++) {
-        open_loop(&f, schedules[s % 8]);
+        open_loop(&f, schedules[s % 9]);
         for (int i = few ? 12 : 1 + below(5); i; i--) {
             if (below(5)) run_loop(&f);
             if (below(3)) change_tasks(&f);

@@ -502,10 +502,10 @@ static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) 
 static void test_schedules(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "static",      "dynamic",        "dynamic:chunk=1,memorize=0",
-        "guided:size", "guided:time",    "weighted",
-        "binpack",     "interval",       "map",
-        "auto",        "optimal:limit=1"};
+        "static",      "dynamic",      "dynamic:chunk=1,memorize=0",
+        "guided:size", "guided:time",  "weighted",
+        "binpack",     "binpack:time", "interval",
+        "map",         "auto",         "optimal:limit=1"};
     enum { SCHEDULES = sizeof schedules / sizeof *schedules };
     for (int i = 0; i < SCHEDULES; i++)
         for (int r = 0; r < 3; r++)

@@ -60,11 +60,13 @@ static void steps(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static const char *const SCHEDULES[] = {
-    "static",      "static:chunk=1", "dynamic",  "dynamic:chunk=2,memorize=0",
-    "guided:size", "guided:time",    "weighted", "weighted:size",
-    "binpack",     "interval",       "map",      "optimal:limit=1",
-    "auto"};
+static const char *const SCHEDULES[] = {"static",          "static:chunk=1",
+                                        "dynamic",         "dynamic:chunk=2,memorize=0",
+                                        "guided:size",     "guided:time",
+                                        "weighted",        "weighted:size",
+                                        "binpack",         "binpack:time",
+                                        "interval",        "map",
+                                        "optimal:limit=1", "auto"};
 enum { LISTED = sizeof SCHEDULES / sizeof *SCHEDULES };
 
 /* All there are, with and without times that are not true. */

@@ -7,7 +7,8 @@
 
 enum { TASKS = 40, UNITS_MAX = 4 };
 
-static const char *const specs[] = {"interval", "interval:iterations=5", "guided:time", "map"};
+static const char *const specs[] = {"interval", "interval:iterations=5", "guided:time", "map",
+                                    "binpack:time"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 struct world {

@@ -233,10 +233,8 @@ static void test_virtual_time(void **state) {
         const char *text;
         double over; /* at most */
     } of[] = {
-        {"map", 1.07},
-        {"auto", 1.05},
-        {"guided:time", 1.15},
-        {"interval", 1.15},
+        {"map", 1.07},      {"auto", 1.05},         {"guided:time", 1.15},
+        {"interval", 1.15}, {"binpack:time", 1.15},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int many = 0; many < 2; many++)
@@ -264,9 +262,9 @@ static void test_cut(void **state) {
 
 /* ---- numbers alone, and all of before ------------------------------------------------------ */
 
-static const char *const texts[] = {"auto",          "map",      "guided:time",
-                                    "guided:size",   "interval", "static",
-                                    "weighted:size", "binpack",  "dynamic"};
+static const char *const texts[] = {"auto",     "map",         "guided:time",   "guided:size",
+                                    "interval", "static",      "weighted:size", "binpack",
+                                    "dynamic",  "binpack:time"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
 /* Tasks that all stay leave owners and what is learnt of them: from then on the schedule decides as
@@ -363,8 +361,8 @@ static void test_permuted(void **state) {
 static void test_there_and_back(void **state) {
     (void)state;
     enum { TASKS = 64, UNITS = 4 };
-    static const char *const of[] = {"map",         "auto",     "binpack",
-                                     "guided:time", "interval", "guided:size"};
+    static const char *const of[] = {"map",      "auto",        "binpack",     "guided:time",
+                                     "interval", "guided:size", "binpack:time"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int steps = 0; steps <= 64; steps += steps < 5 ? 1 : 59) {
             int first[8 * TASKS + 1], from[8 * TASKS], were[TASKS];

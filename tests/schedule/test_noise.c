@@ -18,6 +18,7 @@ static const struct schedule {
     {"map", 20, 0, 0},
     {"auto", 20, 1, 40}, /* else it draws while there are spikes, which is shorter */
     {"guided:time", 20, 0, 0},
+    {"binpack:time", 20, 0, 0},
     {"interval", 41, 0, 0},               /* its iterations */
     {"interval:iterations=10", 41, 0, 0}, /* once more when times are known better */
 };

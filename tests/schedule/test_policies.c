@@ -655,6 +655,8 @@ static void test_bad_options(void **state) {
         "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
         "000000000000000000000000",
         "binpack:x",
+        "binpack:time,reassign",
+        "binpack:time=1",
         "binpack:",
         "binpack:reassign=1",
         "binpack:cap=4",

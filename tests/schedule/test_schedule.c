@@ -16,6 +16,7 @@ static const char *const specs[] = {
     "weighted",
     "weighted:size",
     "binpack",
+    "binpack:time",
     "interval",
     "interval:iterations=3",
     "map",

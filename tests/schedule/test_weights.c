@@ -44,7 +44,11 @@ static void test_learnt(void **state) {
     static const struct {
         const char *text;
         double most;
-    } of[] = {{"auto", 1.03}, {"map", 1.03}, {"guided:time", 1.05}, {"interval", 1.12}};
+    } of[] = {{"auto", 1.03},
+              {"map", 1.03},
+              {"guided:time", 1.05},
+              {"interval", 1.12},
+              {"binpack:time", 1.05}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         double weight[TASKS], sum = 0;
         int owner[TASKS], before[TASKS];
@@ -101,7 +105,7 @@ static void test_planned(void **state) {
 /* Another factor for all weights is another length of the instance, and no reason to move. */
 static void test_scale(void **state) {
     (void)state;
-    static const char *const of[] = {"auto", "map", "interval", "guided:time"};
+    static const char *const of[] = {"auto", "map", "interval", "guided:time", "binpack:time"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         double weight[TASKS];
         int owner[TASKS], kept[TASKS];

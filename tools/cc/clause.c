@@ -265,7 +265,7 @@ static const struct {
              {"dynamic", "", "chunk memorize", 1, 0},
              {"guided", "size time", "", 0, 1},
              {"weighted", "size", "speed", 0, 0},
-             {"binpack", "reassign", "cap", 0, 0},
+             {"binpack", "reassign time", "cap", 0, 0},
              {"interval", "", "iterations", 0, 0},
              {"map", "", "", 0, 0},
              {"optimal", "", "limit gap nodes", 0, 0},

@@ -242,8 +242,9 @@ static void print_units(const struct planning *p, const evn_simulation *clock, c
 static int reassign(const struct planning *p, const double *load, FILE *out, cJSON **record) {
     const struct job *w = &p->job;
     const int units = w->tasks.units, cores = job_cores(w);
-    if (strncmp(evn_schedule_text(w->schedule), "binpack", 7) != 0 || evn_units_gpus(w->units) ||
-        cores == units)
+    const char *schedule = evn_schedule_text(w->schedule);
+    if (strncmp(schedule, "binpack", 7) != 0 || !strcmp(schedule, "binpack:time") ||
+        evn_units_gpus(w->units) || cores == units)
         return 0;
     int *share = malloc(sizeof *share * (size_t)units);
     if (!share) return 0;

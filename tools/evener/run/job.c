@@ -438,8 +438,9 @@ static int choose_units(struct job *job, const struct job_words *words, unsigned
 }
 
 int job_units(struct job *job, const struct job_words *words, unsigned flags) {
-    const int may =
-        !(flags & EVN_DESCRIBE_ONLY) && !strncmp(schedule_name(job, words), "binpack:", 8);
+    const char *schedule = schedule_name(job, words);
+    const int may = !(flags & EVN_DESCRIBE_ONLY) && !strncmp(schedule, "binpack:", 8) &&
+                    strcmp(schedule, "binpack:time") != 0;
     int code = may ? reassign_cores(job, words) : 0;
     if (code) return code;
     code = open_units(job, words, *job->units_text ? job->units_text : words->units, flags);
