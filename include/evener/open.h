@@ -26,11 +26,12 @@
  * In the names of record and trace each %r is the process's rank: processes of a launcher that are
  * runs of their own have files of their own by it. A trace that all of them would write is refused.
  *
- * Explicit arguments win over the environment. An empty variable counts as not set. Messages about
- * a variable begin with its name. */
+ * Explicit arguments win over the environment (EVN_NO_ENVIRONMENT: it says nothing). An empty
+ * variable counts as not set. Messages about a variable begin with its name. */
 #ifndef EVENER_OPEN_H
 #define EVENER_OPEN_H
 
+#include <evener/cluster.h>
 #include <evener/loop.h>
 #include <evener/machine.h>
 #include <evener/schedule.h>
@@ -69,13 +70,23 @@ enum { EVN_ANY_CLOSES = 1 << 17 };
  * the flag each core is a unit of its own, so that bodies in plain C keep all cores busy. */
 enum { EVN_TEAMS = 1 << 18 };
 
+/* Flag: the environment says nothing. EVENER_UNITS, EVENER_DEVICES, EVENER_OVERSUBSCRIBE,
+ * EVENER_SCHEDULE, EVENER_RECORD, EVENER_TRACE and EVENER_PROCESSES are not looked at, and
+ * "default" is a name as any other. For programs with options of their own, as `evener run` is one.
+ */
+enum { EVN_NO_ENVIRONMENT = 1 << 19 };
+
+/* Flag: evn_open() opens no units; evn_session_units_open() does, later. Over ranks the list given
+ * to evn_open() says how many cores this rank will need. */
+enum { EVN_UNITS_LATER = 1 << 20 };
+
 /* Opens the machine and units on it (evn_units_open_on()). `units` and `devices` NULL or "default":
  * EVENER_UNITS and EVENER_DEVICES if set, else `auto` and `best`. `flags`: those of
- * evn_units_open(), EVN_OVER_RANKS, EVN_ANY_CLOSES, EVN_TEAMS, or 0; EVENER_OVERSUBSCRIBE=1 adds
- * EVN_OVERSUBSCRIBE. The calling thread becomes the leader of unit 0, unbound unless EVN_STAY_BOUND
- * is given. Only this thread may use the session: from another one evn_open_loop(),
- * evn_session_place(), evn_session_collect(), evn_close_loop() and evn_close() return EVN_USAGE and
- * change nothing.
+ * evn_units_open() and the five above, or 0; EVENER_OVERSUBSCRIBE=1 adds EVN_OVERSUBSCRIBE. With
+ * EVN_DESCRIBE_ONLY the session has schedules and no loops (EVN_USAGE). The calling thread becomes
+ * the leader of unit 0, unbound unless EVN_STAY_BOUND is given. Only this thread may use the
+ * session: from another one evn_open_loop(), evn_session_place(), evn_session_collect(),
+ * evn_close_loop() and evn_close() return EVN_USAGE and change nothing.
  *
  * EVENER_RECORD and EVENER_TRACE are opened here (<evener/output.h>), so that a folder without
  * write permission is reported before the run; a named pipe waits for its reader, up to 10 s.
@@ -89,6 +100,24 @@ enum { EVN_TEAMS = 1 << 18 };
  * EVN_SYSTEM: a file cannot be written. */
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags);
 
+/* What a program gives to evn_open_with(); the rest is 0 or NULL. */
+typedef struct evn_open_options {
+    const char *units, *devices; /* as of evn_open() */
+    unsigned flags;
+    evn_cluster *cluster;       /* ranks that the program has joined (<evener/cluster.h>) */
+    const evn_machine *machine; /* where units are opened; NULL: the session opens one */
+} evn_open_options;
+
+/* As evn_open(), with more that the program has itself. Cluster and machine stay the program's, and
+ * outlive the session.
+ *
+ * With a cluster the session is over its ranks, as with EVN_OVER_RANKS, and the call collective;
+ * one of a single rank is as none. The program, and not evn_close(), closes the cluster at the end,
+ * also after evn_abandon() and failures, with their status; evn_complain() speaks for this process
+ * alone. A process may have several such sessions, one after another over the same cluster or at a
+ * time over different ones. EVENER_PROCESSES above 1 is EVN_USAGE. Errors as of evn_open(). */
+evn_status evn_open_with(evn_session **out, const evn_open_options *options);
+
 /* As evn_open() with EVN_OVER_RANKS, over the ranks of a communicator that the program gives by its
  * Fortran handle (evn_cluster_open_comm()): for programs that have called MPI_Init_thread()
  * themselves. Collective over these ranks; other ranks of the program do as they like. May be
@@ -97,6 +126,28 @@ evn_status evn_open(evn_session **out, const char *units, const char *devices, u
  * evn_open(). */
 evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
                          unsigned flags);
+
+/* Other units in the same session, for programs that try several lists: closes those that are open
+ * and opens `units` on the session's machine. `units`, `devices` and `flags` as of evn_open(),
+ * flags those of evn_units_open() and EVN_TEAMS. The calling thread becomes the leader of unit 0.
+ * After a failure the session has no units, and may open others. Record and trace are of the loops
+ * on the units opened last; a trace for Perfetto of one process has those before, too.
+ *
+ * Places and exchanges of the former units are closed before. Over ranks collective; the ranks keep
+ * the cores that evn_open() has given them. EVN_USAGE: a loop of the session is open, which the
+ * message names, and nothing was closed; or as of evn_open(). */
+evn_status evn_session_units_open(evn_session *session, const char *units, const char *devices,
+                                  unsigned flags);
+
+/* Closes the units, as before work that needs all cores; the session has none until
+ * evn_session_units_open(). Not collective. EVN_USAGE as there. */
+evn_status evn_session_units_close(evn_session *session);
+
+/* Opens a schedule with all that the session knows, for plans, checkpoints and evn_open_loop_on().
+ * `text` and `problem` as of evn_open_loop(). The program closes it, after its loop. Over ranks
+ * collective. EVN_USAGE, EVN_MEMORY. */
+evn_status evn_session_schedule(evn_schedule **out, evn_session *session, const char *text,
+                                const evn_problem *problem);
 
 /* Opens a loop with a schedule of its own; the session owns both.
  *
@@ -111,6 +162,11 @@ evn_status evn_open_comm(evn_session **out, int comm, const char *units, const c
  * EVN_USAGE, EVN_MEMORY. */
 evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *schedule,
                          const evn_problem *problem);
+
+/* Opens a loop with a schedule that stays the program's, as one of evn_session_schedule() that has
+ * imported a plan. The session owns the loop alone. Over ranks collective. EVN_USAGE, EVN_MEMORY.
+ */
+evn_status evn_open_loop_on(evn_loop **out, evn_session *session, evn_schedule *schedule);
 
 /* Names a loop of the session for the record and the page of `evener report`, which has one section
  * a name. Several loops may share a name, as where the same code opens a loop repeatedly. The text
@@ -171,7 +227,8 @@ void evn_abandon(evn_session *session);
 /* This process's rank; 0 without ranks. */
 int evn_session_rank(const evn_session *session);
 
-/* Owned by the session; units and machine are this rank's. The cluster is NULL without ranks. */
+/* Owned by the session, but for a cluster and a machine of the program's; units and machine are
+ * this rank's. The cluster is NULL without ranks, units are while none are open. */
 evn_cluster *evn_session_cluster(const evn_session *session);
 evn_units *evn_session_units(const evn_session *session);
 const evn_machine *evn_session_machine(const evn_session *session);

@@ -39,7 +39,7 @@ static evn_status check_processes(const char *processes) {
 }
 
 evn_status session_join(evn_session *s, unsigned flags) {
-    const char *processes = session_variable("EVENER_PROCESSES");
+    const char *processes = session_variable(s, "EVENER_PROCESSES");
     const int over_ranks = (flags & EVN_OVER_RANKS) != 0;
     if (processes && strcmp(processes, "1") != 0 && !over_ranks)
         return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs in one process alone; it "
@@ -62,12 +62,24 @@ evn_status session_join(evn_session *s, unsigned flags) {
     return status;
 }
 
+/* EVENER_PROCESSES asks a program that joins ranks in a way of its own. */
+static evn_status check_own(const evn_session *s, const char *way) {
+    const char *processes = session_variable(s, "EVENER_PROCESSES");
+    if (!processes || !strcmp(processes, "1")) return EVN_OK;
+    return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs over %s", way);
+}
+
+evn_status session_join_given(evn_session *s, evn_cluster *cluster) {
+    evn_status status = check_own(s, "ranks that it has joined itself");
+    s->ranks = RANKS_GIVEN;
+    if (evn_cluster_size(cluster) > 1) s->cluster = cluster;
+    return session_agree(s, status);
+}
+
 evn_status session_join_comm(evn_session *s, int comm) {
-    const char *processes = session_variable("EVENER_PROCESSES");
-    if (processes && strcmp(processes, "1") != 0)
-        return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs over a communicator of its "
-                                   "own; its launcher says how many processes");
-    evn_status status = evn_cluster_open_comm(&s->cluster, comm);
+    evn_status status = check_own(s, "a communicator of its own; its launcher says how many "
+                                     "processes");
+    if (!status) status = evn_cluster_open_comm(&s->cluster, comm);
     joined.silent = 0;
     if (status) return status;
     if (evn_cluster_size(s->cluster) == 1) {
@@ -75,8 +87,9 @@ evn_status session_join_comm(evn_session *s, int comm) {
         s->cluster = NULL;
         return EVN_OK;
     }
-    s->apart = is_here(); /* the first one stays evn_complain()'s */
-    if (!s->apart) {
+    if (is_here()) { /* the first one stays evn_complain()'s */
+        s->ranks = RANKS_APART;
+    } else {
         joined.rank = evn_cluster_rank(s->cluster);
         joined.cluster = s->cluster;
         joined.forks = process_forks();
@@ -92,23 +105,8 @@ void session_leave(evn_cluster *cluster, evn_status status) {
     evn_cluster_close(cluster, status);
 }
 
-evn_status session_agree(evn_session *s, evn_status mine) {
+evn_status session_agree(const evn_session *s, evn_status mine) {
     return s->cluster ? evn_cluster_agree(s->cluster, mine) : mine;
-}
-
-evn_status session_cores(const char *list, const char *devices, int *wanted) {
-    evn_machine *machine;
-    evn_units *units = NULL;
-    *wanted = 0;
-    if (!strcmp(list, "auto")) return EVN_OK;
-    evn_status status = evn_machine_open(&machine);
-    if (status) return status;
-    status = evn_units_open_on(&units, machine, list, devices, EVN_DESCRIBE_ONLY);
-    for (int u = 0; !status && u < evn_units_count(units); u++)
-        *wanted += evn_unit_cores(evn_units_get(units, u));
-    evn_units_close(units);
-    evn_machine_close(machine);
-    return status;
 }
 
 /* ---- one voice ----------------------------------------------------------------------------- */

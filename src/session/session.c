@@ -1,5 +1,4 @@
-/* Sessions: machine, units and loops from the program, its user's environment and defaults; and
- * their record and trace. */
+/* Sessions: opened and closed, their loops, record and trace. */
 #include "base/argument.h"
 #include "base/process.h"
 #include "session/session.h"
@@ -15,100 +14,7 @@ enum {
     TRACE_BURSTS = 1 << 20,  /* of a unit, 32 MB: more than a viewer likes */
     FEW_BURSTS = 1024,       /* at least, of a unit of one of very many ranks */
     CLOSED_BURSTS = 1 << 18, /* kept of loops that were closed, for the record */
-    FEW_INSTANCES = 10,      /* fewer are over before auto has learnt */
 };
-
-/* -- the environment -- */
-
-static int is_default(const char *text) { return !text || !strcmp(text, "default"); }
-
-const char *session_variable(const char *name) {
-    const char *text = secure_getenv(name);
-    return text && *text ? text : NULL;
-}
-
-evn_status session_blame(const char *name, evn_status status) {
-    return evn_fail(status, "%s: %s", name, evn_message());
-}
-
-static evn_status read_oversubscribe(unsigned *flags) {
-    const char *text = session_variable("EVENER_OVERSUBSCRIBE");
-    if (!text || !strcmp(text, "0")) return EVN_OK;
-    if (strcmp(text, "1") != 0)
-        return evn_fail(EVN_USAGE, "EVENER_OVERSUBSCRIBE: \"%.40s\", expected 1 or 0", text);
-    *flags |= EVN_OVERSUBSCRIBE;
-    return EVN_OK;
-}
-
-/* The user's list of units, unless the program gives one. */
-struct words {
-    const char *list, *devices;
-    const char *asked_list, *asked_devices; /* the same, where it was the user */
-};
-
-static struct words read_words(const char *list, const char *devices) {
-    struct words w = {.list = list, .devices = devices};
-    if (is_default(list)) w.list = w.asked_list = session_variable("EVENER_UNITS");
-    if (is_default(devices)) w.devices = w.asked_devices = session_variable("EVENER_DEVICES");
-    if (is_default(w.list)) w.list = "auto";
-    if (is_default(w.devices)) w.devices = NULL;
-    return w;
-}
-
-static evn_status blame_words(const struct words *w, evn_status status) {
-    if (status && w->asked_list) return session_blame("EVENER_UNITS", status);
-    if (status == EVN_MISSING && w->asked_devices) return session_blame("EVENER_DEVICES", status);
-    return status;
-}
-
-/* The machine as this process may use it. */
-static evn_status open_machine(evn_session *s, const struct words *w, unsigned flags) {
-    int wanted = 0;
-    if (!s->cluster) return evn_machine_open(&s->machine);
-    evn_status status = blame_words(w, session_cores(w->list, w->devices, &wanted));
-    status = session_agree(s, status);
-    if (status) return status;
-    return evn_cluster_machine(s->cluster, &s->machine, wanted, (flags & EVN_OVERSUBSCRIBE) != 0);
-}
-
-/* Speed of each unit as far as anybody knows before it has run. */
-static double *count_speeds(const evn_units *units) {
-    const int n = evn_units_count(units);
-    double *speed = malloc((size_t)n * sizeof *speed);
-    for (int u = 0; speed && u < n; u++) speed[u] = evn_unit_speed(evn_units_get(units, u));
-    return speed;
-}
-
-/* Binding the calling thread around each loop costs more than it gains where steps are short. */
-static unsigned own_flags(unsigned flags) {
-    unsigned own = flags & ~(unsigned)EVN_TEAMS;
-    if (!(flags & EVN_STAY_BOUND)) own |= EVN_CALLER_FREE;
-    if (!(flags & EVN_TEAMS)) own |= EVN_SINGLE_CORES;
-    return own;
-}
-
-static evn_status open_units(evn_session *s, const char *list, const char *devices,
-                             unsigned flags) {
-    const struct words w = read_words(list, devices);
-    evn_status status = read_oversubscribe(&flags);
-    if (!status && w.asked_devices && w.devices) {
-        int count;
-        char why[512];
-        status = evn_devices_count(w.devices, &count, why, sizeof why);
-        if (status) session_blame("EVENER_DEVICES", status);
-    }
-    status = session_agree(s, status);
-    if (!status) status = open_machine(s, &w, flags);
-    if (status) return status;
-    if (!evn_machine_is_here(s->machine))
-        status = evn_fail(EVN_USAGE, "HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than "
-                                     "this one; unset them, or say HWLOC_THISSYSTEM=1");
-    else
-        status = blame_words(
-            &w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, own_flags(flags)));
-    status = session_agree(s, status);
-    return status || !s->cluster ? status : evn_cluster_units(s->cluster, s->units, NULL);
-}
 
 /* -- the files -- */
 
@@ -126,8 +32,8 @@ static evn_status begin_chrome(evn_session *s, const char *trace) {
     evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
     if (status || s->cluster) return status;
     char about[1024];
-    snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
-             evn_units_text(s->units));
+    snprintf(about, sizeof about, "%s%s%s", program_invocation_short_name,
+             s->units ? ", units " : "", s->units ? evn_units_text(s->units) : "");
     trace_begin(&s->events, evn_output_stream(s->trace.out), about);
     /* else a process forked from this one would write it once more */
     fflush(evn_output_stream(s->trace.out));
@@ -164,7 +70,7 @@ static evn_status begin_otf2(evn_session *s, const char *trace) {
 
 /* A variable's name of a file, in which each %r is this process's rank; "": not set. */
 static evn_status read_name(const evn_session *s, const char *variable, char name[PATH_MAX]) {
-    const char *text = session_variable(variable);
+    const char *text = session_variable(s, variable);
     const int launched = evn_cluster_launched();
     const int rank = s->cluster ? evn_cluster_rank(s->cluster) : launched > 0 ? launched : 0;
     size_t at = 0;
@@ -184,7 +90,7 @@ static evn_status read_name(const evn_session *s, const char *variable, char nam
 /* Of processes that a launcher has started as separate runs each would write the same trace, and
  * the last one's would stay. */
 static evn_status check_alone(const evn_session *s) {
-    const char *text = session_variable("EVENER_TRACE");
+    const char *text = session_variable(s, "EVENER_TRACE");
     const int size = wire_plugin_size();
     if (!text || s->cluster || size < 2 || strstr(text, "%r")) return EVN_OK;
     return evn_fail(EVN_USAGE,
@@ -226,7 +132,16 @@ static evn_status tell_files(evn_session *s) {
     if (status) return status;
     s->records = wanted[0];
     s->traces = wanted[1];
-    if (!s->traces || (!s->cluster && !s->pcf && !s->otf2)) return EVN_OK;
+    return s->units ? session_keep_trace(s) : EVN_OK;
+}
+
+/* Chrome's format of one process is written as loops are closed. */
+static int keeps_trace(const evn_session *s) {
+    return s->traces && (s->cluster || s->pcf || s->otf2);
+}
+
+evn_status session_keep_trace(evn_session *s) {
+    if (!keeps_trace(s)) return EVN_OK;
     return trace_open_loops(&s->kept, s->units, s->cluster, s->begin, most_kept(s));
 }
 
@@ -320,23 +235,6 @@ static evn_status finish(evn_session *s, struct opened *o) {
     return status ? status : traced;
 }
 
-static evn_status open_schedule(evn_schedule **out, const char *text, const evn_problem *problem) {
-    const char *asked = NULL;
-    if (is_default(text)) text = asked = session_variable("EVENER_SCHEDULE");
-    if (is_default(text))
-        text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic" : "auto";
-    evn_status status = evn_schedule_open(out, text, problem);
-    if (status != EVN_USAGE || !asked) return status;
-    /* or is it the problem that is wrong? */
-    char message[1024];
-    snprintf(message, sizeof message, "%s", evn_message());
-    evn_schedule *plain;
-    status = evn_schedule_open(&plain, "static", problem);
-    if (status) return status;
-    evn_schedule_close(plain);
-    return evn_fail(EVN_USAGE, "EVENER_SCHEDULE: %s", message);
-}
-
 static int by_opener(const evn_session *s) { return pthread_equal(s->opener, pthread_self()); }
 
 /* A unit's thread is told rather that it is at work. */
@@ -364,81 +262,39 @@ static evn_status room_for_one(evn_session *s) {
     return EVN_OK;
 }
 
-/* Spaces of units: the host's units share one, each device has its own; over ranks each rank has
- * one. NULL: no memory. */
-static int *find_memories(const evn_session *s, int units) {
-    int *space = malloc((size_t)units * sizeof *space);
-    for (int u = 0; space && u < units; u++) {
-        if (s->cluster)
-            space[u] = evn_cluster_rank_of(s->cluster, u);
-        else
-            space[u] = evn_unit_is_gpu(evn_units_get(s->units, u)) ? 1 + u : 0;
-    }
-    return space;
-}
-
-/* Whether a schedule gains by knowing them: where there are devices, and over ranks where states
- * are told that would go along. */
-static int has_memories(const evn_session *s, const evn_problem *problem) {
-    return s->cluster ? problem->state != NULL : evn_units_gpus(s->units) > 0;
-}
-
-/* The problem with what the session knows of units. */
-static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const char *schedule,
-                                    const evn_problem *problem) {
-    const int units = s->cluster ? evn_cluster_unit_count(s->cluster) : evn_units_count(s->units);
-    evn_problem whole = *problem;
-    double *speed = NULL;
-    int *space = NULL;
-    if (!whole.units) whole.units = units;
-    if (!whole.speed && whole.units == units && s->cluster) {
-        whole.speed = evn_cluster_speeds(s->cluster);
-    } else if (!whole.speed && whole.units == units) {
-        whole.speed = speed = count_speeds(s->units);
-        if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
-    }
-    if (!whole.space && whole.units == units && has_memories(s, problem)) {
-        whole.space = space = find_memories(s, units);
-        if (!space) {
-            free(speed);
-            return evn_fail(EVN_MEMORY, "loop: not enough memory");
-        }
-    }
-    evn_status status = open_schedule(out, schedule, &whole);
-    free(space);
-    free(speed);
-    if (!status && evn_schedule_reassigns(*out))
-        status = evn_fail(EVN_USAGE,
-                          "loop: \"%s\" shares cores out before units are opened, and these are "
-                          "open; expected binpack",
-                          evn_schedule_text(*out));
-    return status;
-}
-
 static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
     if (s->traces) return evn_loop_keep_bursts(loop, most_kept(s));
     return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;
 }
 
-evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
-                         const evn_problem *problem) {
-    NEED_OUT(out);
-    NEED(s, "a session");
-    NEED(problem, "a problem");
-    evn_status here = session_foreign(s, "evn_open_loop()");
-    if (here) return here;
+/* Whether the session's units can have a loop with the schedule. */
+static evn_status check_loop(const evn_session *s, const evn_schedule *schedule) {
+    evn_status status = session_units_needed(s, "a loop");
+    if (!status && s->described)
+        status = evn_fail(EVN_USAGE,
+                          "session: a loop on units that are only described "
+                          "(EVN_DESCRIBE_ONLY), \"%s\"",
+                          evn_units_text(s->units));
+    if (!status && evn_schedule_reassigns(schedule))
+        status = evn_fail(EVN_USAGE,
+                          "loop: \"%s\" shares cores out before units are opened, and these are "
+                          "open; expected binpack",
+                          evn_schedule_text(schedule));
+    return status;
+}
+
+/* A loop with the schedule, which is not the session's yet. */
+static evn_status open_loop(evn_loop **out, evn_session *s, evn_schedule *schedule) {
     struct opened o = {0};
-    evn_status status = room_for_one(s);
-    if (!status) status = open_own_schedule(s, &o.schedule, schedule, problem);
+    evn_status status = check_loop(s, schedule);
+    if (!status) status = room_for_one(s);
     status = session_agree(s, status);
-    if (!status && problem->bytes && !problem->capacity)
-        status = session_agree(s, session_tell_memory(s, o.schedule, problem->bytes));
-    if (!status) status = evn_loop_open_on(&o.loop, s->units, o.schedule, s->cluster);
+    if (!status) status = evn_loop_open_on(&o.loop, s->units, schedule, s->cluster);
     if (!status) o.begin = loop_origin(o.loop) - s->begin;
-    if (!status) status = session_agree(s, keep_bursts(s, o.loop, problem->tasks));
+    if (!status)
+        status = session_agree(s, keep_bursts(s, o.loop, evn_schedule_problem(schedule)->tasks));
     if (status) {
         evn_loop_close(o.loop);
-        evn_schedule_close(o.schedule);
         return status;
     }
     s->opened[s->loops++] = o;
@@ -446,8 +302,33 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     return EVN_OK;
 }
 
+evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
+                         const evn_problem *problem) {
+    NEED_OUT(out);
+    NEED(s, "a session");
+    NEED(problem, "a problem");
+    evn_schedule *own;
+    evn_status status = session_foreign(s, "evn_open_loop()");
+    if (!status) status = evn_session_schedule(&own, s, schedule, problem);
+    if (status) return status;
+    status = open_loop(out, s, own);
+    if (status)
+        evn_schedule_close(own);
+    else
+        s->opened[s->loops - 1].schedule = own;
+    return status;
+}
+
+evn_status evn_open_loop_on(evn_loop **out, evn_session *s, evn_schedule *schedule) {
+    NEED_OUT(out);
+    NEED(s, "a session");
+    NEED(schedule, "a schedule");
+    evn_status status = session_foreign(s, "evn_open_loop_on()");
+    return status ? status : open_loop(out, s, schedule);
+}
+
 evn_status session_at_work(const evn_session *s, const char *what) {
-    if (!evn_units_running(s->units)) return EVN_OK;
+    if (!s->units || !evn_units_running(s->units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "session: %s while its units are at work, from within a body or a job; it must "
                     "return first",
@@ -505,7 +386,7 @@ static void release(evn_session *s) {
     evn_output_close(s->row);
     free(s->otf2);
     evn_units_close(s->units);
-    evn_machine_close(s->machine);
+    evn_machine_close(s->own_machine);
     free(s);
 }
 
@@ -513,26 +394,28 @@ static void release(evn_session *s) {
 static void leave(evn_session *s, evn_status status) {
     evn_cluster *cluster = s->cluster;
     s->cluster = NULL;
-    const int apart = s->apart;
+    const enum ranks ranks = s->ranks;
     release(s);
-    if (apart)
-        evn_cluster_close(cluster, status);
-    else
-        session_leave(cluster, status);
+    if (ranks == RANKS_APART) evn_cluster_close(cluster, status);
+    if (ranks == RANKS_JOINED) session_leave(cluster, status);
 }
 
 /* `comm`: the program's communicator; NULL: it gives none. */
-static evn_status open_session(evn_session **out, const int *comm, const char *units,
-                               const char *devices, unsigned flags) {
+static evn_status open_session(evn_session **out, const int *comm, const evn_open_options *o) {
     evn_session *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "session: not enough memory");
-    evn_status status = comm ? session_join_comm(s, *comm) : session_join(s, flags);
+    const unsigned flags =
+        o->flags & ~(unsigned)(EVN_OVER_RANKS | EVN_ANY_CLOSES | EVN_NO_ENVIRONMENT);
+    s->no_environment = (o->flags & EVN_NO_ENVIRONMENT) != 0;
+    s->machine = o->machine;
+    evn_status status = comm         ? session_join_comm(s, *comm)
+                        : o->cluster ? session_join_given(s, o->cluster)
+                                     : session_join(s, o->flags);
     s->forks = process_forks();
     s->opener = pthread_self();
-    s->any_closes = (flags & EVN_ANY_CLOSES) != 0;
+    s->any_closes = (o->flags & EVN_ANY_CLOSES) != 0;
     s->begin = evn_now();
-    flags &= ~(unsigned)(EVN_OVER_RANKS | EVN_ANY_CLOSES);
-    if (!status) status = open_units(s, units, devices, flags);
+    if (!status) status = session_begin(s, o->units, o->devices, flags);
     if (!status) status = session_agree(s, open_files(s));
     if (!status) status = tell_files(s);
     if (status) {
@@ -547,13 +430,19 @@ static evn_status open_session(evn_session **out, const int *comm, const char *u
 
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
     NEED_OUT(out);
-    return open_session(out, NULL, units, devices, flags);
+    return open_session(out, NULL, &(evn_open_options){units, devices, flags, NULL, NULL});
+}
+
+evn_status evn_open_with(evn_session **out, const evn_open_options *options) {
+    NEED_OUT(out);
+    NEED(options, "options");
+    return open_session(out, NULL, options);
 }
 
 evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
                          unsigned flags) {
     NEED_OUT(out);
-    return open_session(out, &comm, units, devices, flags);
+    return open_session(out, &comm, &(evn_open_options){units, devices, flags, NULL, NULL});
 }
 
 /* Each rank describes its units; rank 0 writes the record. */
@@ -575,6 +464,20 @@ static evn_status write_record(evn_session *s) {
     free(parts.unit);
     free(parts.device);
     return status;
+}
+
+/* A record and a trace of all units' bursts are of one list of units. */
+static evn_status check_units(const evn_session *s, const char *variable) {
+    if (s->units) return EVN_OK;
+    return evn_fail(EVN_USAGE, "%s: nothing is written, since no units are open at evn_close()",
+                    variable);
+}
+
+void session_forget_loops(evn_session *s) {
+    for (int i = 0; i < s->loops; i++) record_release(&s->opened[i].record);
+    s->loops = 0;
+    evn_trace_close(s->kept);
+    s->kept = NULL;
 }
 
 /* Loops and their state, without a word to the files. */
@@ -619,23 +522,17 @@ evn_status evn_close(evn_session *s) {
     evn_status status = session_at_work(s, "evn_close()");
     if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
+    if (s->records && !s->record.failed) note(s, &s->record, check_units(s, "EVENER_RECORD"));
     if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
+    if (keeps_trace(s)) note(s, &s->trace, check_units(s, "EVENER_TRACE"));
     if (s->traces) note(s, &s->trace, gather_trace(s));
     if ((s->trace.out || s->otf2) && !s->trace.failed) note(s, &s->trace, write_trace(s));
     if (s->status) evn_fail(s->status, "%s", s->message);
-    status = session_agree(s, s->status);
+    /* ranks of the program's it closes itself, and may have lost before */
+    if (s->ranks != RANKS_GIVEN || s->records || s->traces) status = session_agree(s, s->status);
     char message[sizeof s->message];
     snprintf(message, sizeof message, "%s", evn_message());
     leave(s, status);
     return status ? evn_fail(status, "%s", message) : EVN_OK;
-}
-
-evn_units *evn_session_units(const evn_session *s) {
-    NEED_OR(NULL, s, "a session");
-    return s->units;
-}
-const evn_machine *evn_session_machine(const evn_session *s) {
-    NEED_OR(NULL, s, "a session");
-    return s->machine;
 }

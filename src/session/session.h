@@ -23,14 +23,24 @@ struct file {
     int failed;      /* 1: part of its content is lost, so it is not published */
 };
 
+/* The ranks of a session, if it has any. */
+enum ranks {
+    RANKS_JOINED, /* by the first session, which evn_complain() speaks for */
+    RANKS_APART,  /* beside it, of a communicator */
+    RANKS_GIVEN   /* the program's cluster, which it closes itself */
+};
+
 struct evn_session {
     evn_cluster *cluster; /* NULL: alone */
-    evn_machine *machine;
-    evn_units *units;
-    unsigned forks; /* process_forks() when it was opened */
+    enum ranks ranks;
+    const evn_machine *machine;
+    evn_machine *own_machine; /* the same, unless it is the program's */
+    evn_units *units;         /* NULL: none are open */
+    int described;            /* they are only described */
+    int no_environment;       /* EVN_NO_ENVIRONMENT */
+    unsigned forks;           /* process_forks() when it was opened */
     pthread_t opener;
     int any_closes; /* EVN_ANY_CLOSES */
-    int apart;      /* one more over ranks, beside the first, which evn_complain() speaks for */
     int records;    /* 1: a record is wanted, by rank 0; the same on all ranks */
     int traces;     /* 1: a trace is, likewise */
     double begin;
@@ -45,8 +55,11 @@ struct evn_session {
     char message[1024];
 };
 
-/* Value of a variable; NULL: empty or not set. */
-const char *session_variable(const char *name);
+/* Value of a variable; NULL: empty, not set, or not looked at. */
+const char *session_variable(const evn_session *session, const char *name);
+
+/* Whether a text of the program's leaves it to the user: NULL, or "default". */
+int session_default(const evn_session *session, const char *text);
 
 /* Puts the variable's name before evn_message(). */
 evn_status session_blame(const char *name, evn_status status);
@@ -62,6 +75,21 @@ struct opened *session_find(evn_session *session, const evn_loop *loop);
 /* Frees the state of evn_session_place(). */
 void session_forget(struct own_regions *regions);
 
+/* Drops what is kept of closed loops for record and trace. */
+void session_forget_loops(evn_session *session);
+
+/* Begins to keep bursts for a trace that needs those of all units at the end. */
+evn_status session_keep_trace(evn_session *session);
+
+/* ---- machine and units ---- */
+
+/* Opens the machine and, without EVN_UNITS_LATER, the units, as evn_open() says. Collective. */
+evn_status session_begin(evn_session *session, const char *units, const char *devices,
+                         unsigned flags);
+
+/* EVN_USAGE: no units are open. */
+evn_status session_units_needed(const evn_session *session, const char *what);
+
 /* ---- ranks ---- */
 
 /* Joins the ranks of a launcher or of EVENER_PROCESSES; `flags` decide whether the program runs
@@ -69,12 +97,11 @@ void session_forget(struct own_regions *regions);
 evn_status session_join(evn_session *session, unsigned flags);
 /* Joins those of a communicator of the program's. */
 evn_status session_join_comm(evn_session *session, int comm);
-
-/* Number of cores that a list of units needs; 0: all. */
-evn_status session_cores(const char *list, const char *devices, int *wanted);
+/* Those of a cluster of the program's. */
+evn_status session_join_given(evn_session *session, evn_cluster *cluster);
 
 /* The worst status of all ranks; without ranks, `mine`. */
-evn_status session_agree(evn_session *session, evn_status mine);
+evn_status session_agree(const evn_session *session, evn_status mine);
 
 /* Closes the cluster with this status, as the last step; NULL: no ranks. */
 void session_leave(evn_cluster *cluster, evn_status status);
@@ -85,10 +112,6 @@ evn_status session_gather_record(evn_session *session, struct recorded_loop *rec
 
 /* Units of the rank that has most. */
 int session_widest(const evn_cluster *cluster);
-
-/* Tells a schedule the memory of all ranks' units, if a device is too small for all tasks of these
- * bytes. Collective. EVN_MEMORY. */
-evn_status session_tell_memory(evn_session *session, evn_schedule *schedule, const double *bytes);
 
 /* Concatenates all ranks' texts on rank 0, to be freed; NULL on other ranks. Without ranks a copy.
  * Collective. */

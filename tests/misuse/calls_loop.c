@@ -239,13 +239,28 @@ int calls_recovery(struct world *w, int row) {
 int calls_session(struct world *w, int row) {
     evn_session *s;
     evn_loop *l;
+    evn_schedule *c;
     const evn_access both = EVN_BOTH;
     const evn_problem p = {.tasks = TASKS}, none = {0}, three = {.tasks = TASKS, .units = 3};
     USAGE("NULL", evn_open(NULL, "1:CPU:1", NULL, 0))
     USAGE("column", evn_open(&s, "1:CPU", NULL, 0))
     USAGE("expected", evn_open(&s, "", NULL, 0))
     USAGE("back end", evn_open(&s, "1:GPU:1", "nonsense", EVN_OVERSUBSCRIBE))
-    USAGE("flags", evn_open(&s, "1:CPU:1", NULL, 1U << 20))
+    USAGE("flags", evn_open(&s, "1:CPU:1", NULL, 1U << 22))
+    USAGE("NULL", evn_open_with(NULL, &(evn_open_options){.units = "1:CPU:1"}))
+    USAGE("options", evn_open_with(&s, NULL))
+    USAGE("a session", evn_session_units_open(NULL, "1:CPU:1", NULL, 0))
+    USAGE("a loop is open", evn_session_units_open(w->session, "1:CPU:1", NULL, 0))
+    USAGE("a session", evn_session_units_close(NULL))
+    USAGE("a loop is open", evn_session_units_close(w->session))
+    USAGE("NULL", evn_session_schedule(NULL, w->session, "static", &p))
+    USAGE("a session", evn_session_schedule(&c, NULL, "static", &p))
+    USAGE("a problem", evn_session_schedule(&c, w->session, "static", NULL))
+    USAGE("none called", evn_session_schedule(&c, w->session, "nonsense", &p))
+    USAGE("NULL", evn_open_loop_on(NULL, w->session, w->plain_schedule))
+    USAGE("a session", evn_open_loop_on(&l, NULL, w->plain_schedule))
+    USAGE("a schedule", evn_open_loop_on(&l, w->session, NULL))
+    USAGE("units", evn_open_loop_on(&l, w->session, w->of_three))
     USAGE("NULL", evn_open_loop(NULL, w->session, "static", &p))
     USAGE("a session", evn_open_loop(&l, NULL, "static", &p))
     USAGE("a problem", evn_open_loop(&l, w->session, "static", NULL))

@@ -83,6 +83,19 @@ class Same(unittest.TestCase):
                     self.assertEqual(len(program["units"]), processes * (1 + units.count(",") + units.startswith("1:CPU:2,2")))
                     self.assertEqual(len(set(program["owner"])), len(program["units"]))
 
+    def test_environment(self):
+        """`evener run` has options, and no variable of programs changes it, whatever it says; nor has it record or trace of theirs."""
+        words = [TOY, "run", "toy", "--schedule", "static", "--steps", "2", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--json", "RECORD"]
+        plain = self.do(words, EVENER_BIND="none")
+        for name in ("UNITS", "DEVICES", "SCHEDULE", "OVERSUBSCRIBE", "RECORD", "TRACE", "PROCESSES"):
+            with self.subTest(name=name):
+                run = self.do(words, EVENER_BIND="none", **{"EVENER_" + name: "/nowhere/nonsense"})
+                self.assertGreater(self.compare(plain, run), 50)
+        run = self.do(words, EVENER_BIND="none", EVENER_UNITS="1:CPU:1", EVENER_SCHEDULE="map", EVENER_PROCESSES="2",
+                      EVENER_TRACE=os.path.join(self.folder, "t.json"))
+        self.assertGreater(self.compare(plain, run), 50)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "t.json")))
+
     def test_devices(self):
         """Units of devices are the same, and entries of devices have the same keys; over ranks those of units and transfers, too."""
         mine = {"tasks", "weight", "bytes_in", "bytes_out"} | MEASURED  # of the two problems

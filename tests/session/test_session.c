@@ -260,6 +260,170 @@ static void test_problem(void **state) {
     assert_int_equal(evn_close(s), EVN_OK);
 }
 
+/* Other units in the same session; a loop that is open keeps its units. */
+static void test_units_again(void **state) {
+    (void)state;
+    const evn_problem problem = {.tasks = TASKS};
+    const evn_open_options none = {.flags = EVN_OVERSUBSCRIBE | EVN_UNITS_LATER};
+    evn_session *s;
+    evn_loop *loop;
+    evn_schedule *schedule;
+    assert_int_equal(evn_open_with(&s, &none), EVN_OK);
+    assert_null(evn_session_units(s));
+    assert_non_null(evn_session_machine(s));
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "evn_session_units_open() opens them"));
+    assert_int_equal(evn_session_units_close(s), EVN_OK);
+    setenv("EVENER_UNITS", "5:CPU:1", 1);
+    static const char *const lists[] = {"2:CPU:1", NULL, "1:CPU:2,1:GPU:1"}, *const full[] = {
+                                                                                 "2:CPU:1",
+                                                                                 "5:CPU:1",
+                                                                                 "1:CPU:2,1:GPU:1"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            evn_session_units_open(s, lists[i], i == 2 ? "emulated:1" : NULL, EVN_OVERSUBSCRIBE),
+            EVN_OK);
+        assert_string_equal(evn_units_text(evn_session_units(s)), full[i]);
+        run(loop = open_loop(s, "map", TASKS), 2);
+        assert_int_equal(evn_schedule_problem(evn_loop_schedule(loop))->units,
+                         evn_units_count(evn_session_units(s)));
+        assert_int_equal(evn_name_loop(s, loop, "the third"), EVN_OK);
+        assert_int_equal(evn_session_units_open(s, "1:CPU:1", NULL, 0), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "a loop is open, the third;"));
+        assert_int_equal(evn_session_units_close(s), EVN_USAGE);
+        assert_string_equal(evn_units_text(evn_session_units(s)), full[i]);
+        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    }
+    open_loop(s, "interval", TASKS);
+    assert_int_equal(evn_session_units_close(s), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "without a name under interval"));
+    assert_int_equal(evn_close(s), EVN_OK);
+
+    s = open_on("2:CPU:1", NULL); /* a list that cannot be leaves none */
+    assert_int_equal(evn_session_units_open(s, "2:CPUS:1", NULL, 0), EVN_USAGE);
+    assert_null(evn_session_units(s));
+    assert_int_equal(evn_session_units_open(s, "400:CPU:4", NULL, EVN_DESCRIBE_ONLY), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "only described"));
+    assert_int_equal(evn_session_schedule(&schedule, s, "map", &problem), EVN_OK);
+    assert_int_equal(evn_schedule_problem(schedule)->units, 400);
+    assert_true(evn_schedule_problem(schedule)->speed[399] == 4);
+    evn_schedule_close(schedule);
+    assert_int_equal(evn_session_units_close(s), EVN_OK);
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
+/* Record and trace are of the loops on the units that were opened last. */
+static void test_units_record(void **state) {
+    (void)state;
+    static const char *const trace[] = {"trace.json", "trace.prv"};
+    for (int i = 0; i < 2; i++) {
+        setenv("EVENER_RECORD", in_folder("record.json"), 1);
+        setenv("EVENER_TRACE", in_folder(trace[i]), 1);
+        evn_session *s = open_on("5:CPU:1", NULL);
+        evn_loop *loop = open_loop(s, "static", 2 * TASKS);
+        run(loop, 4);
+        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+        assert_int_equal(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+        run(loop = open_loop(s, "static", TASKS), 3);
+        assert_int_equal(evn_close(s), EVN_OK);
+        cJSON *root = read_json(in_folder("record.json"));
+        assert_int_equal(cJSON_GetArraySize(get(root, "units")), 2);
+        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), TASKS);
+        assert_true(number(root, "steps") == 3);
+        cJSON_Delete(root);
+        char *text = read_text(in_folder(trace[i]));
+        assert_non_null(text);
+        if (i) assert_int_equal(!strstr(text, ":1:1:1:5:"), 1); /* no fifth unit */
+        free(text);
+        s = open_on("2:CPU:1", NULL);
+        assert_int_equal(evn_session_units_close(s), EVN_OK);
+        assert_int_equal(evn_close(s), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "EVENER_RECORD: nothing is written"));
+        files(1);
+    }
+}
+
+/* A schedule of the session's knowledge, which imports a plan before there is a loop. */
+static void test_schedule_before(void **state) {
+    (void)state;
+    evn_session *s = open_on("1:CPU:3,1:CPU:1", NULL);
+    evn_schedule *schedule;
+    evn_loop *loop;
+    const evn_problem problem = {.tasks = 4};
+    assert_int_equal(evn_session_schedule(&schedule, s, "nonsense", &problem), EVN_USAGE);
+    assert_null(schedule);
+    setenv("EVENER_SCHEDULE", "static", 1);
+    assert_int_equal(evn_session_schedule(&schedule, s, NULL, &problem), EVN_OK);
+    assert_true(evn_schedule_problem(schedule)->speed[0] == 3);
+    assert_string_equal(evn_schedule_text(schedule), "static");
+    assert_int_equal(evn_schedule_import(schedule, "static 4 tasks 2 units: 1*1 3*0"), EVN_OK);
+    assert_int_equal(evn_open_loop_on(&loop, s, schedule), EVN_OK);
+    assert_ptr_equal(evn_loop_schedule(loop), schedule);
+    assert_int_equal(evn_loop_next(loop, NULL)[0], 1);
+    assert_int_equal(evn_loop_next(loop, NULL)[1], 0);
+    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_int_equal(evn_schedule_instance(schedule), 0); /* it is still there */
+    evn_schedule_close(schedule);
+    assert_int_equal(evn_session_schedule(&schedule, s, "binpack:reassign", &problem), EVN_OK);
+    assert_int_equal(evn_open_loop_on(&loop, s, schedule), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "before units are opened"));
+    evn_schedule_close(schedule);
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
+/* A machine of the program's: the session leaves it open. */
+static void test_given_machine(void **state) {
+    (void)state;
+    evn_machine *machine;
+    evn_session *s;
+    assert_int_equal(evn_machine_open(&machine), EVN_OK);
+    for (int i = 0; i < 2; i++) {
+        const evn_open_options options = {"2:CPU:1", NULL, EVN_OVERSUBSCRIBE, NULL, machine};
+        assert_int_equal(evn_open_with(&s, &options), EVN_OK);
+        assert_ptr_equal(evn_session_machine(s), machine);
+        run(open_loop(s, "static", TASKS), 1);
+        assert_int_equal(evn_close(s), EVN_OK);
+    }
+    assert_true(evn_machine_cores(machine) > 0);
+    evn_machine_close(machine);
+}
+
+/* With EVN_NO_ENVIRONMENT no variable is looked at, whatever it says, and "default" is a name. */
+static void test_no_environment(void **state) {
+    (void)state;
+    for (int i = 0; i < 6; i++) setenv(variables[i], "/nowhere/nonsense", 1);
+    setenv("EVENER_PROCESSES", "nonsense", 1);
+    evn_session *s;
+    evn_loop *loop;
+    const evn_problem problem = {.tasks = TASKS};
+    const unsigned flags = EVN_OVERSUBSCRIBE | EVN_NO_ENVIRONMENT;
+    assert_int_equal(evn_open(&s, "3:CPU:1", "emulated", flags), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_OK);
+    assert_string_equal(evn_schedule_text(evn_loop_schedule(loop)), "auto");
+    run(loop, 1);
+    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_int_equal(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop, s, "default", &problem), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "none called \"default\""));
+    assert_int_equal(evn_close(s), EVN_OK);
+    assert_int_equal(evn_open(&s, "default", NULL, flags), EVN_USAGE);
+    /* without the flag each of them alone is refused; EVENER_SCHEDULE where a loop wants one */
+    for (int i = 0; i < 6; i++) unsetenv(variables[i]);
+    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "EVENER_PROCESSES"));
+    unsetenv("EVENER_PROCESSES");
+    for (int i = 0; i < 6; i++) {
+        setenv(variables[i], "/nowhere/nonsense", 1);
+        evn_status status = evn_open(&s, NULL, NULL, 0);
+        if (!status) status = evn_open_loop(&loop, s, NULL, &problem);
+        assert_int_not_equal(status, EVN_OK);
+        assert_memory_equal(evn_message(), variables[i], strlen(variables[i]));
+        evn_close(s);
+        unsetenv(variables[i]);
+    }
+}
+
 /* -- messages -- */
 
 static void test_messages(void **state) {
@@ -952,6 +1116,11 @@ int main(int argc, char **argv) {
         TEST(test_oversubscribe),
         TEST(test_schedule),
         TEST(test_problem),
+        TEST(test_units_again),
+        TEST(test_units_record),
+        TEST(test_schedule_before),
+        TEST(test_given_machine),
+        TEST(test_no_environment),
         TEST(test_messages),
         TEST(test_schedule_messages),
         TEST(test_foreign_loops),

@@ -94,6 +94,45 @@ static void ask_spaces(void) {
     MUST(!evn_close(session));
 }
 
+/* Ranks that the program has joined stay its own: two sessions over them, one after another and at
+ * a time, and other units in one. */
+static void given(void) {
+    evn_cluster *c;
+    evn_session *other;
+    MUST(!evn_cluster_open(&c, "processes:3"));
+    const evn_open_options options = {.units = "1:CPU:1", .flags = EVN_OVERSUBSCRIBE, .cluster = c};
+    for (int i = 0; i < 2; i++) {
+        MUST(!evn_open_with(&session, &options));
+        MUST(evn_session_cluster(session) == c);
+        MUST(!evn_open_loop(&loop, session, "static", &(evn_problem){.tasks = TASKS}));
+        MUST(evn_schedule_problem(evn_loop_schedule(loop))->units == RANKS);
+        MUST(!evn_loop_run(loop, nothing, NULL));
+        MUST(evn_session_units_open(session, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE) == EVN_USAGE);
+        MUST(!evn_close_loop(session, loop));
+        MUST(!evn_session_units_close(session));
+        MUST(!evn_session_units_open(session, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+        MUST(evn_cluster_unit_count(c) == 2 * RANKS);
+        MUST(!evn_open_loop(&loop, session, "map", &(evn_problem){.tasks = TASKS}));
+        MUST(!evn_loop_run(loop, nothing, NULL));
+        MUST(!evn_close_loop(session, loop));
+        /* on one rank alone the list is wrong, which is so on all */
+        const char *list = evn_session_rank(session) == 1 ? "1:CPUS:1" : "1:CPU:1";
+        MUST(evn_session_units_open(session, list, NULL, EVN_OVERSUBSCRIBE) == EVN_USAGE);
+        MUST(!evn_session_units(session));
+        MUST(!evn_close(session));
+    }
+    MUST(!evn_open_with(&session, &options));
+    MUST(!evn_open_with(&other, &options));
+    MUST(!evn_close(other));
+    evn_abandon(session);
+    MUST(!evn_cluster_agree(c, EVN_OK));
+    setenv("EVENER_PROCESSES", "2", 1);
+    MUST(evn_open_with(&session, &options) == EVN_USAGE);
+    MUST(strstr(evn_message(), "EVENER_PROCESSES: this program runs over ranks that it"));
+    MUST(!evn_cluster_agree(c, EVN_OK));
+    evn_cluster_close(c, EVN_OK);
+}
+
 static void collect(void) {
     static const int steps = 7;
     open_all("guided:time");
@@ -291,6 +330,11 @@ static void test_spaces(void **state) {
     assert_int_equal(run("3", ask_spaces), 0);
 }
 
+static void test_given(void **state) {
+    (void)state;
+    assert_int_equal(run(NULL, given), 0);
+}
+
 static void test_two_loops(void **state) {
     (void)state;
     assert_int_equal(run("2", two_loops), 0);
@@ -343,7 +387,7 @@ int main(void) {
         cmocka_unit_test(test_collect),   cmocka_unit_test(test_absent),
         cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
         cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,7 @@ module evener
     enum, bind(c)
         enumerator :: EVN_OVERSUBSCRIBE = 1, EVN_DESCRIBE_ONLY = 2, EVN_STAY_BOUND = 4, EVN_CALLER_FREE = 8
         enumerator :: EVN_SINGLE_CORES = 16, EVN_OVER_RANKS = 65536, EVN_ANY_CLOSES = 131072, EVN_TEAMS = 262144
+        enumerator :: EVN_NO_ENVIRONMENT = 524288, EVN_UNITS_LATER = 1048576
     end enum
     enum, bind(c)
         enumerator :: EVN_HOST = 0
@@ -216,6 +217,13 @@ module evener
         real(c_double) :: moved_bytes = 0
         integer(c_long_long) :: brought = 0
         real(c_double) :: brought_bytes = 0
+    end type
+
+    ! <evener/open.h>
+    type, bind(c) :: evn_open_options
+        type(c_ptr) :: units = c_null_ptr, devices = c_null_ptr
+        integer(c_int) :: flags = 0
+        type(c_ptr) :: cluster = c_null_ptr, machine = c_null_ptr
     end type
 
     ! <evener/cluster.h>
@@ -558,6 +566,9 @@ module evener
             type(c_ptr), value :: session, loop, place; integer(c_int), value :: regions
             integer(c_int), intent(in) :: region(*), access(*); end
         integer(c_int) function evn_session_collect(session, loop) bind(c); import; type(c_ptr), value :: session, loop; end
+        integer(c_int) function evn_session_units_close(session) bind(c); import; type(c_ptr), value :: session; end
+        integer(c_int) function evn_open_loop_on(loop, session, schedule) bind(c); import
+            type(c_ptr), intent(inout) :: loop; type(c_ptr), value :: session, schedule; end
         integer(c_int) function evn_close_loop(session, loop) bind(c); import; type(c_ptr), value :: session, loop; end
         integer(c_int) function evn_close(session) bind(c); import; type(c_ptr), value :: session; end
         subroutine evn_abandon(session) bind(c); import; type(c_ptr), value :: session; end
@@ -638,6 +649,15 @@ module evener
             type(c_ptr), intent(inout) :: session; type(c_ptr), value :: units, devices; integer(c_int), value :: flags; end
         integer(c_int) function c_evn_open_comm(session, comm, units, devices, flags) bind(c, name="evn_open_comm"); import
             type(c_ptr), intent(inout) :: session; integer(c_int), value :: comm, flags; type(c_ptr), value :: units, devices; end
+        integer(c_int) function c_evn_open_with(session, options) bind(c, name="evn_open_with"); import
+            type(c_ptr), intent(inout) :: session; type(evn_open_options), intent(in) :: options; end
+        integer(c_int) function c_evn_session_units_open(session, units, devices, flags) &
+            bind(c, name="evn_session_units_open"); import
+            type(c_ptr), value :: session, units, devices; integer(c_int), value :: flags; end
+        integer(c_int) function c_evn_session_schedule(schedule, session, text, problem) &
+            bind(c, name="evn_session_schedule"); import
+            type(c_ptr), intent(inout) :: schedule; type(c_ptr), value :: session, text
+            type(evn_problem), intent(in) :: problem; end
         integer(c_int) function c_evn_open_loop(loop, session, schedule, problem) bind(c, name="evn_open_loop"); import
             type(c_ptr), intent(inout) :: loop; type(c_ptr), value :: session, schedule
             type(evn_problem), intent(in) :: problem; end
@@ -899,6 +919,39 @@ contains
         integer(c_int), intent(in), optional :: flags
         character(kind=c_char), allocatable, target :: room(:), more(:)
         evn_open = c_evn_open(session, closed(units, room), closed(devices, more), flags_of(flags))
+    end function
+
+    ! evn_open_options' fields are its arguments
+    integer(c_int) function evn_open_with(session, units, devices, flags, cluster, machine)
+        type(c_ptr), intent(inout) :: session
+        character(*), intent(in), optional :: units, devices
+        integer(c_int), intent(in), optional :: flags
+        type(c_ptr), intent(in), optional :: cluster, machine
+        character(kind=c_char), allocatable, target :: room(:), more(:)
+        type(evn_open_options) :: options
+        options%units = closed(units, room)
+        options%devices = closed(devices, more)
+        options%flags = flags_of(flags)
+        if (present(cluster)) options%cluster = cluster
+        if (present(machine)) options%machine = machine
+        evn_open_with = c_evn_open_with(session, options)
+    end function
+
+    integer(c_int) function evn_session_units_open(session, units, devices, flags)
+        type(c_ptr), intent(in) :: session
+        character(*), intent(in), optional :: units, devices
+        integer(c_int), intent(in), optional :: flags
+        character(kind=c_char), allocatable, target :: room(:), more(:)
+        evn_session_units_open = c_evn_session_units_open(session, closed(units, room), closed(devices, more), flags_of(flags))
+    end function
+
+    integer(c_int) function evn_session_schedule(schedule, session, text, problem)
+        type(c_ptr), intent(inout) :: schedule
+        type(c_ptr), intent(in) :: session
+        character(*), intent(in), optional :: text
+        type(evn_problem), intent(in) :: problem
+        character(kind=c_char), allocatable, target :: room(:)
+        evn_session_schedule = c_evn_session_schedule(schedule, session, closed(text, room), problem)
     end function
 
     integer(c_int) function evn_open_loop(loop, session, schedule, problem)
