@@ -163,7 +163,7 @@ static void test_against_all_assignments(void **state) {
     (void)state;
     unsigned long long seed = 3;
     int solved = 0;
-    for (int k = 0; k < 36; k++) {
+    for (int k = 0; k < 24; k++) {
         struct sample s;
         grid(&s, 2 + k % 3, 3, k & 1, 2 + (k / 3) % 2, k % 4 > 0, &seed);
         if (k % 5 == 0) s.p.link = s.link + 1, s.p.links -= 2; /* no grid */
@@ -190,7 +190,7 @@ static void test_against_all_assignments(void **state) {
             evn_schedule_close(o);
         }
     }
-    assert_true(solved > 30);
+    assert_true(solved > 20);
 }
 
 /* Issue's promise: within 1 % (B, C) and 2 % (D) proven, free links and those of four V100s. */
