@@ -4,6 +4,9 @@
  * - A slice a task (or a batch that a body did as a whole), named after the task, in the burst's
  *   category (compute, exchange, ..); its argument is the instance of the loop.
  * - A flow from a task's previous unit to its present one, wherever it migrated.
+ * - Where tasks come and go (<evener/change.h>): an instant event for each change, with the numbers
+ *   of evn_changed, and a counter of tasks. Numbers of tasks are those of their generation, and
+ *   flows end with it.
  * - Counters: units at work, and bytes between units during an exchange, from the schedule's links
  *   and the owners in the bursts. Where bursts do not tell owners, as for batches of scattered
  *   tasks, there is no value.
@@ -71,8 +74,11 @@ evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out);
  * FILE.row: ranks are its tasks and units their threads, a device's copy queue is a thread beside
  * its unit's; bursts are states (1 computing, 2 exchanging, 3 moving regions, and 0 between them),
  * with events at their ends: 90000001 the first task, 90000002 the instance, both counted from 1,
- * 90000003 the number of tasks, 0 at the end; messages are communications whose tag is their kind.
- * Times are ns since the first burst or message. Errors as of evn_trace_put(). */
+ * 90000003 the number of tasks, 0 at the end; where tasks come and go, on the first thread,
+ * 90000005 how many there are from a change on, and how many it bore (90000006), let go (90000007)
+ * and moved (90000008), in a program of several loops 10 * l more for the l-th; messages are
+ * communications whose tag is their kind. Times are ns since the first burst or message. Errors as
+ * of evn_trace_put(). */
 evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE *prv, FILE *pcf,
                                  FILE *row);
 
@@ -80,10 +86,12 @@ evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE 
  * beside it the file and the folder of its name without that end (.def; events of each location,
  * whose files replace those of an earlier trace). Ranks are groups of locations, units are
  * locations, and so are a device's copy queue and a rank's messages; bursts are regions, with the
- * attributes "first task", "instance" and "tasks"; messages are sends and receives whose tag is
- * their kind. Times are ns since the first burst or message. Each file is whole or not there,
- * `file` is the last. The library of OTF2 is looked for here. EVN_MISSING: as of evn_trace_otf2();
- * EVN_USAGE: another name, or as of evn_trace_put(); EVN_SYSTEM, EVN_MEMORY. */
+ * attributes "first task", "instance" and "tasks"; where tasks come and go, a location "changes"
+ * has the metrics "tasks", "born", "gone" and "moved" of each change; messages are sends and
+ * receives whose tag is their kind. Times are ns since the first burst or message. Each file is
+ * whole or not there, `file` is the last. The library of OTF2 is looked for here. EVN_MISSING: as
+ * of evn_trace_otf2(); EVN_USAGE: another name, or as of evn_trace_put(); EVN_SYSTEM, EVN_MEMORY.
+ */
 evn_status evn_trace_put_otf2(const evn_trace *trace, const char *noun, const char *file);
 
 /* EVN_OK if evn_trace_put_otf2() has what it needs; EVN_MISSING: OTF2's library is not there, or

@@ -32,7 +32,7 @@ static const struct kind *kind_of(const evn_burst *b) {
 /* A burst and whose it is, to go through all of them in the order of time. */
 struct entry {
     evn_burst burst;
-    int loop;
+    int loop, generation;
     int unit;
     int rank;
     int exact; /* its tasks are known: task, task + 1, .. */
@@ -41,17 +41,17 @@ struct entry {
 /* End of a burst, its loop and rank. */
 struct ending {
     double when;
-    int loop;
+    int loop, generation;
     int rank;
 };
 
-/* All that is written, loop after loop in the order of time. */
+/* All that is written, loop after loop and generation after generation, in the order of time. */
 struct trace {
     struct events is;
     const evn_trace *of;
     const evn_problem *problem; /* NULL: several loops */
     const char *loop;           /* the loop's name; NULL: there is one */
-    int tasks;                  /* of the loop; at first the most of any */
+    int tasks;                  /* of the loop's generation; at first the most of any */
     int units, ranks;
     const char *noun;
     size_t n;
@@ -127,7 +127,9 @@ static void count(const struct trace *t, int rank, double when, const char *name
     FILE *out = t->is.file->out;
     fprintf(out, "{\"ph\":\"C\",\"pid\":%d", t->is.pid + rank);
     events_us(&t->is, "ts", t->is.shift + when);
-    fprintf(out, ",\"name\":\"%s\",\"args\":{\"%s\":", name, what);
+    fputs(",\"name\":", out);
+    json_text(out, name);
+    fprintf(out, ",\"args\":{\"%s\":", what);
     json_fixed(out, value, 0);
     fputs("}},\n", out);
 }
@@ -280,6 +282,7 @@ static evn_status write_bytes(const struct trace *t) {
 static int by_begin(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
     if (x->loop != y->loop) return x->loop - y->loop;
+    if (x->generation != y->generation) return x->generation - y->generation;
     if (x->burst.begin != y->burst.begin) return x->burst.begin > y->burst.begin ? 1 : -1;
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
@@ -287,6 +290,7 @@ static int by_begin(const void *a, const void *b) {
 static int by_end(const void *a, const void *b) {
     const struct ending *x = a, *y = b;
     if (x->loop != y->loop) return x->loop - y->loop;
+    if (x->generation != y->generation) return x->generation - y->generation;
     return (x->when > y->when) - (x->when < y->when);
 }
 
@@ -296,9 +300,10 @@ static void gather(struct trace *t) {
         const struct trace_unit is = trace_unit(t->of, u);
         for (int i = 0; i < is.bursts; i++) {
             const struct loop_burst b = trace_burst(t->of, u, i);
-            t->all[at++] = (struct entry){b.is, b.loop, u, is.rank, 0};
+            const int generation = trace_generation(t->of, b.loop, b.is.begin);
+            t->all[at++] = (struct entry){b.is, b.loop, generation, u, is.rank, 0};
             if (!kind_of(&b.is)->queue)
-                t->end[t->ends++] = (struct ending){b.is.end, b.loop, is.rank};
+                t->end[t->ends++] = (struct ending){b.is.end, b.loop, generation, is.rank};
         }
     }
     qsort(t->all, t->n, sizeof *t->all, by_begin);
@@ -315,8 +320,9 @@ static void name_processes(const struct trace *t, const char *name) {
     }
 }
 
-/* The bursts of one loop, which `t` begins with. */
-static evn_status write_loop(const struct trace *t) {
+/* The bursts of one generation of a loop, which `t` begins with: their tasks have other numbers in
+ * the next one, so that no arrow leads there. */
+static evn_status write_generation(const struct trace *t) {
     for (int k = 0; k < t->tasks; k++) t->seen[k].unit = -1;
     evn_status status = mark_exact(t);
     if (status) return status;
@@ -325,21 +331,65 @@ static evn_status write_loop(const struct trace *t) {
                                                                             : EVN_OK;
 }
 
+/* The number of a loop's tasks, and an event for each change of them, since its first burst. */
+static void write_changes(const struct trace *t, int loop) {
+    if (!trace_has_changes(t->of, loop)) return;
+    const double begin = trace_loop_begin(t->of, loop);
+    const int changes = trace_changes(t->of, loop), first = trace_generation(t->of, loop, begin);
+    FILE *out = t->is.file->out;
+    char name[256];
+    snprintf(name, sizeof name, "tasks%s%s", t->loop ? " of " : "", t->loop ? t->loop : "");
+    count(t, 0, begin, name, "tasks", trace_tasks(t->of, loop, first));
+    for (int i = first; i < changes; i++) {
+        const evn_changed c = trace_change(t->of, loop, i);
+        events_begin(&t->is, "i", 0, 0, c.begin);
+        fprintf(out, ",\"s\":\"%s\",\"cat\":\"change\",\"name\":\"change to %d ",
+                t->ranks > 1 ? "g" : "p", c.tasks);
+        json_escaped(out, t->noun);
+        fprintf(out,
+                "s\",\"args\":{\"instance\":%d,\"tasks\":%d,\"kept\":%d,\"born\":%d,\"gone\":%d,"
+                "\"moved\":%d,\"moved_bytes\":",
+                c.instance, c.tasks, c.kept, c.born, c.gone, c.moved);
+        json_fixed(out, c.moved_bytes, 0);
+        fprintf(out, ",\"faces_added\":%d,\"faces_gone\":%d,\"seconds\":", c.faces_added,
+                c.faces_gone);
+        json_number(out, c.seconds);
+        if (t->loop) fputs(",\"loop\":", out);
+        if (t->loop) json_text(out, t->loop);
+        fputs("}},\n", out);
+        count(t, 0, c.begin, name, "tasks", c.tasks);
+    }
+}
+
+/* Links are known of the last generation alone. */
+static evn_status write_generations(struct trace *one, const struct trace *t, int loop) {
+    evn_status status = EVN_OK;
+    const int changes = trace_changes(t->of, loop);
+    for (int g = 0; !status && g <= changes; g++) {
+        one->n = one->ends = 0;
+        while (one->all + one->n < t->all + t->n && one->all[one->n].loop == loop &&
+               one->all[one->n].generation == g)
+            one->n++;
+        while (one->end + one->ends < t->end + t->ends && one->end[one->ends].loop == loop &&
+               one->end[one->ends].generation == g)
+            one->ends++;
+        one->tasks = trace_tasks(t->of, loop, g);
+        one->problem = g == changes ? t->problem : NULL;
+        if (one->n) status = write_generation(one);
+        one->all += one->n;
+        one->end += one->ends;
+    }
+    return status;
+}
+
 /* Loop after loop. */
 static evn_status write_loops(const struct trace *t) {
     struct trace one = *t;
     evn_status status = EVN_OK;
     for (int loop = 0; !status && loop < trace_loops(t->of); loop++) {
-        one.n = one.ends = 0;
-        while (one.all + one.n < t->all + t->n && one.all[one.n].loop == loop) one.n++;
-        while (one.end + one.ends < t->end + t->ends && one.end[one.ends].loop == loop) one.ends++;
-        if (t->of->kept) {
-            one.loop = t->of->kept->loop[loop].name;
-            one.tasks = t->of->kept->loop[loop].tasks;
-        }
-        status = write_loop(&one);
-        one.all += one.n;
-        one.end += one.ends;
+        if (t->of->kept) one.loop = t->of->kept->loop[loop].name;
+        write_changes(&one, loop);
+        status = write_generations(&one, t, loop);
     }
     return status;
 }
@@ -369,11 +419,14 @@ static int make_room(struct trace *t) {
     return t->all && t->end && t->busy && t->seen && t->owner ? 0 : -1;
 }
 
-/* Tasks of the loop that has most. */
+/* Tasks of the loop and generation that has most. */
 static int most_tasks(const evn_trace *of) {
-    int most = of->loop ? evn_schedule_problem(evn_loop_schedule(of->loop))->tasks : 0;
-    for (int l = 0; of->kept && l < of->kept->loops; l++)
-        if (of->kept->loop[l].tasks > most) most = of->kept->loop[l].tasks;
+    int most = 0;
+    for (int l = 0; l < trace_loops(of); l++)
+        for (int g = 0; g <= trace_changes(of, l); g++) {
+            const int tasks = trace_tasks(of, l, g);
+            if (tasks > most) most = tasks;
+        }
     return most;
 }
 

@@ -4,6 +4,7 @@
 
 #include "trace/clocks.h"
 #include "cluster/log.h"
+#include <evener/change.h>
 #include <evener/trace.h>
 
 /* A burst, and the number of its loop; 0 where the trace is of one. */
@@ -27,7 +28,9 @@ struct kept_loops {
     struct trace_unit *unit;
     struct kept_loop {
         char *name;
-        int tasks;
+        int tasks;   /* at the end */
+        int changes; /* of them */
+        evn_changed *change;
     } * loop;
     int loops;
 };
@@ -58,6 +61,18 @@ int trace_units(const evn_trace *trace);
 int trace_ranks(const evn_trace *trace);
 int trace_loops(const evn_trace *trace);
 
+/* Changes of a loop's tasks: their number, and the i-th, whose `begin` is on the trace's axis of
+ * time. The generation at a time; the number of tasks of a generation. When the first burst of the
+ * loop that is kept began; INFINITY: there is none. */
+int trace_changes(const evn_trace *trace, int loop);
+evn_changed trace_change(const evn_trace *trace, int loop, int i);
+int trace_generation(const evn_trace *trace, int loop, double when);
+int trace_tasks(const evn_trace *trace, int loop, int generation);
+double trace_loop_begin(const evn_trace *trace, int loop);
+
+/* Whether the loop's tasks came and went, and bursts of it are kept. */
+int trace_has_changes(const evn_trace *trace, int loop);
+
 /* This rank's units. */
 const evn_units *trace_own(const evn_trace *trace);
 
@@ -66,6 +81,10 @@ const evn_units *trace_own(const evn_trace *trace);
 evn_status loops_open(struct kept_loops **out, const evn_units *units, double origin);
 void loops_sort(struct kept_loops *all);
 void loops_close(struct kept_loops *all);
+
+/* Copies the changes of a loop, opened `shift` seconds after the trace's time began. -1: no memory.
+ */
+int loops_take_changes(struct kept_loop *to, const evn_loop *loop, double shift);
 
 /* One end of a message, with the rank that recorded it. */
 struct message_end {

@@ -40,19 +40,24 @@ evn_status loops_open(struct kept_loops **out, const evn_units *units, double or
 }
 
 /* Room for one loop more. */
-static evn_status grow(struct kept_loops *all, const evn_loop *loop, const char *name) {
+static evn_status grow(struct kept_loops *all, const evn_loop *loop, const char *name,
+                       double shift) {
     for (int u = 0; u < all->units; u++)
         if (!make_room(&all->unit[u], evn_loop_bursts(loop, u))) return no_memory();
     struct kept_loop *of = realloc(all->loop, (size_t)(all->loops + 1) * sizeof *of);
     if (of) all->loop = of;
-    if (!of || !(of[all->loops].name = strdup(name))) return no_memory();
-    return EVN_OK;
+    if (!of) return no_memory();
+    struct kept_loop *is = &of[all->loops];
+    *is = (struct kept_loop){.name = strdup(name)};
+    if (is->name && !loops_take_changes(is, loop, shift)) return EVN_OK;
+    free(is->name);
+    return no_memory();
 }
 
 evn_status trace_add_loop(evn_trace *trace, const evn_loop *loop, const char *name) {
     struct kept_loops *all = trace->kept;
     const double shift = loop_origin(loop) - all->origin;
-    evn_status status = grow(all, loop, name);
+    evn_status status = grow(all, loop, name, shift);
     if (status) return status;
     all->loop[all->loops].tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
     for (int u = 0; u < all->units; u++) {
@@ -83,7 +88,10 @@ void loops_sort(struct kept_loops *all) {
 void loops_close(struct kept_loops *all) {
     if (!all) return;
     for (int u = 0; u < all->units; u++) free(all->unit[u].burst);
-    for (int l = 0; l < all->loops; l++) free(all->loop[l].name);
+    for (int l = 0; l < all->loops; l++) {
+        free(all->loop[l].name);
+        free(all->loop[l].change);
+    }
     free(all->unit);
     free(all->loop);
     free(all);

@@ -35,6 +35,7 @@
     X(GlobalDefWriter_WriteParadigm) X(GlobalDefWriter_WriteRegion) \
     X(GlobalDefWriter_WriteSystemTreeNode) X(GlobalDefWriter_WriteLocationGroup) \
     X(GlobalDefWriter_WriteLocation) X(GlobalDefWriter_WriteGroup) X(GlobalDefWriter_WriteComm) \
+    X(GlobalDefWriter_WriteMetricMember) X(GlobalDefWriter_WriteMetricClass) X(EvtWriter_Metric) \
     X(Error_RegisterCallback) X(Error_GetDescription)
 /* clang-format on */
 
@@ -79,6 +80,10 @@ static const char *const kind_name[KINDS] = {[EVN_BURST_COMPUTE] = "computing",
                                              [EVN_BURST_EXCHANGE] = "exchanging",
                                              [EVN_BURST_COPY] = "moving regions"};
 
+/* Metrics of a loop whose tasks come and go. */
+enum { MEMBERS = 4 };
+static const char *const member_name[MEMBERS] = {"tasks", "born", "gone", "moved"};
+
 struct archive {
     const struct calls *call;
     const evn_trace *of;
@@ -93,10 +98,13 @@ struct archive {
     int failed;       /* OTF2's first error */
 };
 
-/* Locations: units, then their copy queues, then a rank's messages. */
+/* Locations: units, then their copy queues, then a rank's messages, then a loop's changes. */
 static int queue_of(const struct archive *a, int unit) { return trace_units(a->of) + unit; }
 static int mail_of(const struct archive *a, int rank) { return 2 * trace_units(a->of) + rank; }
-static int locations(const struct archive *a) { return mail_of(a, trace_ranks(a->of)); }
+static int changes_of(const struct archive *a, int loop) {
+    return mail_of(a, trace_ranks(a->of)) + loop;
+}
+static int locations(const struct archive *a) { return changes_of(a, trace_loops(a->of)); }
 
 static void check(struct archive *a, OTF2_ErrorCode code) {
     if (code != OTF2_SUCCESS && !a->failed) a->failed = (int)code;
@@ -211,6 +219,26 @@ static void put_messages(struct archive *a, int rank, struct end *end) {
     if (out) check(a, a->call->Archive_CloseEvtWriter(a->to, out));
 }
 
+/* The numbers of a loop's tasks, when its first burst began and since each change. */
+static void put_changes(struct archive *a, int loop, OTF2_MetricRef metric) {
+    static const OTF2_Type type[MEMBERS] = {OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64,
+                                            OTF2_TYPE_UINT64};
+    const double begin = trace_loop_begin(a->of, loop);
+    const int changes = trace_changes(a->of, loop), first = trace_generation(a->of, loop, begin);
+    OTF2_EvtWriter *out = open_events(a, changes_of(a, loop));
+    for (int i = first - 1; i < changes && !a->failed; i++) {
+        evn_changed c = {.begin = begin, .tasks = trace_tasks(a->of, loop, first)};
+        if (i >= first) c = trace_change(a->of, loop, i);
+        const int number[MEMBERS] = {c.tasks, c.born, c.gone, c.moved};
+        OTF2_MetricValue value[MEMBERS];
+        for (int k = 0; k < MEMBERS; k++) value[k].unsigned_int = (uint64_t)number[k];
+        check(a,
+              a->call->EvtWriter_Metric(out, NULL, ns(a, c.begin), metric, MEMBERS, type, value));
+        count(a, changes_of(a, loop), ns(a, c.begin));
+    }
+    if (out) check(a, a->call->Archive_CloseEvtWriter(a->to, out));
+}
+
 static evn_status put_events(struct archive *a) {
     struct end *end = malloc((2 * (size_t)evn_trace_messages(a->of) + 1) * sizeof *end);
     if (!end) return evn_fail(EVN_MEMORY, "trace: not enough memory for all messages");
@@ -220,6 +248,9 @@ static evn_status put_events(struct archive *a) {
         for (int queue = 0; queue <= 1; queue++) put_bursts(a, u, queue);
     for (int r = 0; r < trace_ranks(a->of) && evn_trace_messages(a->of); r++)
         put_messages(a, r, end);
+    OTF2_MetricRef metric = 0;
+    for (int l = 0; l < trace_loops(a->of); l++)
+        if (trace_has_changes(a->of, l)) put_changes(a, l, metric++);
     check(a, a->call->Archive_CloseEvtFiles(a->to));
     free(end);
     return EVN_OK;
@@ -306,6 +337,32 @@ static void put_locations(struct archive *a) {
         put_location(a, mail_of(a, r), r, OTF2_LOCATION_TYPE_CPU_THREAD, "messages");
 }
 
+/* A class of metrics and a location for each loop whose tasks come and go; both have its name in a
+ * program of several. */
+static void put_metrics(struct archive *a) {
+    OTF2_MetricRef metric = 0;
+    for (int l = 0; l < trace_loops(a->of); l++) {
+        OTF2_MetricMemberRef ref[MEMBERS];
+        char text[512];
+        const char *name = a->of->kept ? a->of->kept->loop[l].name : NULL;
+        if (!a->events[changes_of(a, l)]) continue;
+        for (int k = 0; k < MEMBERS; k++) {
+            ref[k] = (OTF2_MetricMemberRef)(MEMBERS * (int)metric + k);
+            snprintf(text, sizeof text, "%s%s%s", name ? name : "", name ? ": " : "",
+                     member_name[k]);
+            check(a, a->call->GlobalDefWriter_WriteMetricMember(
+                         a->definitions, ref[k], string(a, text), string(a, a->noun),
+                         OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_UINT64,
+                         OTF2_BASE_DECIMAL, 0, string(a, "#")));
+        }
+        check(a, a->call->GlobalDefWriter_WriteMetricClass(a->definitions, metric++, MEMBERS, ref,
+                                                           OTF2_METRIC_ASYNCHRONOUS,
+                                                           OTF2_RECORDER_KIND_ABSTRACT));
+        snprintf(text, sizeof text, "%s%schanges", name ? name : "", name ? ": " : "");
+        put_location(a, changes_of(a, l), 0, OTF2_LOCATION_TYPE_METRIC, text);
+    }
+}
+
 /* The communicator of all ranks, whose messages are those of their last locations. */
 static evn_status put_communicator(struct archive *a) {
     OTF2_GlobalDefWriter *out = a->definitions;
@@ -340,6 +397,7 @@ static evn_status put_definitions(struct archive *a) {
     put_regions(a);
     put_ranks(a);
     put_locations(a);
+    put_metrics(a);
     if (evn_trace_messages(a->of)) status = put_communicator(a);
     check(a, a->call->Archive_CloseDefFiles(a->to));
     check(a, a->call->Archive_CloseGlobalDefWriter(a->to, a->definitions));

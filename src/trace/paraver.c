@@ -23,6 +23,10 @@ static const struct {
 /* Types of events; a value of 0 is the end. */
 enum { TASK = 90000001, INSTANCE = 90000002, TASKS = 90000003, LOOP = 90000004 };
 
+/* Types of events of a loop whose tasks come and go: what there are from a change on, and what it
+ * made; of the l-th loop CHANGES * l more. */
+enum { NOW = 90000005, BORN = 90000006, GONE = 90000007, MOVED = 90000008, CHANGES = 10 };
+
 /* A row of the viewer. */
 struct thread {
     int unit, rank, queue; /* queue: the unit's copies */
@@ -38,6 +42,13 @@ struct line {
     int state;
     const struct loop_burst *burst;
     const evn_rank_message *message;
+    const struct loop_change *change;
+};
+
+/* A change of a loop's tasks; the first one is their number when the trace begins. */
+struct loop_change {
+    evn_changed is;
+    int loop;
 };
 
 struct paraver {
@@ -49,8 +60,9 @@ struct paraver {
     int *cpus; /* of each node */
     struct loop_burst *burst;
     evn_rank_message *message;
+    struct loop_change *change;
     struct line *line;
-    size_t bursts, messages, lines;
+    size_t bursts, messages, changes, lines;
     double origin;
     long long end;
 };
@@ -139,10 +151,10 @@ static void add_bursts(struct paraver *p, int thread, const struct loop_burst *b
         long long from = nanoseconds(p, b->begin), to = nanoseconds(p, b->end);
         if (from < last) from = last;  /* clocks of hosts differ a little */
         if (to <= from) to = from + 1; /* at one time ends precede begins */
-        if (from > last) add(p, (struct line){last, 1, thread, from, IDLE, NULL, NULL});
-        add(p, (struct line){from, 1, thread, to, state_of(b), NULL, NULL});
-        add(p, (struct line){from, 2, thread, 0, 0, &burst[i], NULL});
-        add(p, (struct line){to, 0, thread, 0, 0, &burst[i], NULL});
+        if (from > last) add(p, (struct line){last, 1, thread, from, IDLE, NULL, NULL, NULL});
+        add(p, (struct line){from, 1, thread, to, state_of(b), NULL, NULL, NULL});
+        add(p, (struct line){from, 2, thread, 0, 0, &burst[i], NULL, NULL});
+        add(p, (struct line){to, 0, thread, 0, 0, &burst[i], NULL, NULL});
         last = to;
     }
 }
@@ -161,8 +173,28 @@ static void collect(struct paraver *p) {
         p->message[i] = evn_trace_message(p->of, (int)i);
         const evn_rank_message *m = &p->message[i];
         add(p, (struct line){nanoseconds(p, m->send_begin), 3, first_of(p, m->from),
-                             nanoseconds(p, m->receive_end), 0, NULL, m});
+                             nanoseconds(p, m->receive_end), 0, NULL, m, NULL});
     }
+    for (size_t i = 0; i < p->changes; i++)
+        add(p, (struct line){nanoseconds(p, p->change[i].is.begin), 2, first_of(p, 0), 0, 0, NULL,
+                             NULL, &p->change[i]});
+}
+
+/* The changes since a loop's first burst, and the tasks that there were then. How many, and where
+ * `to` is given, themselves. */
+static size_t find_changes(const struct paraver *p, struct loop_change *to) {
+    size_t n = 0;
+    for (int l = 0; l < trace_loops(p->of); l++) {
+        if (!trace_has_changes(p->of, l)) continue;
+        const double begin = trace_loop_begin(p->of, l);
+        const int changes = trace_changes(p->of, l), first = trace_generation(p->of, l, begin);
+        const evn_changed at_first = {.begin = begin, .tasks = trace_tasks(p->of, l, first)};
+        if (to) to[n] = (struct loop_change){at_first, l};
+        n++;
+        for (int i = first; i < changes; i++, n++)
+            if (to) to[n] = (struct loop_change){trace_change(p->of, l, i), l};
+    }
+    return n;
 }
 
 /* The first time of all: the trace begins with it. */
@@ -212,9 +244,14 @@ static void put_place(const struct paraver *p, int thread, FILE *out) {
 
 static void put_line(const struct paraver *p, const struct line *l, FILE *out) {
     const evn_rank_message *m = l->message;
-    fprintf(out, "%d:", m ? 3 : l->burst ? 2 : 1);
+    fprintf(out, "%d:", m ? 3 : l->burst || l->change ? 2 : 1);
     put_place(p, l->thread, out);
-    if (m) {
+    if (l->change) {
+        const evn_changed *c = &l->change->is;
+        const int more = CHANGES * l->change->loop;
+        fprintf(out, ":%lld:%d:%d:%d:%d:%d:%d:%d:%d\n", l->when, NOW + more, c->tasks, BORN + more,
+                c->born, GONE + more, c->gone, MOVED + more, c->moved);
+    } else if (m) {
         const long long received = l->end > l->when ? l->end : l->when;
         fprintf(out, ":%lld:%lld:", l->when, l->when);
         put_place(p, first_of(p, m->to), out);
@@ -233,6 +270,15 @@ static void put_line(const struct paraver *p, const struct line *l, FILE *out) {
     }
 }
 
+static void name_changes(const struct paraver *p, int loop, const char *noun, FILE *out) {
+    static const char *const what[] = {"there are", "are born in a change", "are gone in a change",
+                                       "are moved by a change"};
+    fputs("\n\nEVENT_TYPE\n", out);
+    for (int i = 0; i < 4; i++)
+        fprintf(out, "0    %d    Number of %ss%s%s that %s\n", NOW + i + CHANGES * loop, noun,
+                p->loops ? " of " : "", p->loops ? p->loops->loop[loop].name : "", what[i]);
+}
+
 static void put_names(const struct paraver *p, const char *noun, FILE *out) {
     fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
           "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
@@ -247,6 +293,9 @@ static void put_names(const struct paraver *p, const char *noun, FILE *out) {
             "0    %d    Instance of the loop, counted from 1\n"
             "0    %d    Number of %ss in the burst\n",
             TASK, noun, INSTANCE, TASKS, noun);
+    for (size_t i = 0; i < p->changes; i++)
+        if (!i || p->change[i].loop != p->change[i - 1].loop)
+            name_changes(p, p->change[i].loop, noun, out);
     if (!p->loops) return;
     fprintf(out, "\n\nEVENT_TYPE\n0    %d    Loop of the program\nVALUES\n0      End\n", LOOP);
     for (int l = 0; l < p->loops->loops; l++)
@@ -288,8 +337,10 @@ static int make_room(struct paraver *p) {
     p->cpus = calloc((size_t)p->ranks, sizeof *p->cpus);
     p->burst = malloc((p->bursts + 1) * sizeof *p->burst);
     p->message = malloc((p->messages + 1) * sizeof *p->message);
-    p->line = malloc((4 * p->bursts + p->messages + 1) * sizeof *p->line);
-    return p->thread && p->node && p->cpus && p->burst && p->message && p->line;
+    p->changes = find_changes(p, NULL);
+    p->change = malloc((p->changes + 1) * sizeof *p->change);
+    p->line = malloc((4 * p->bursts + p->messages + p->changes + 1) * sizeof *p->line);
+    return p->thread && p->node && p->cpus && p->burst && p->message && p->change && p->line;
 }
 
 static evn_status put_all(struct paraver *p, const char *noun, FILE *prv, FILE *pcf, FILE *row) {
@@ -300,6 +351,7 @@ static evn_status put_all(struct paraver *p, const char *noun, FILE *prv, FILE *
         find_nodes(p);
         find_threads(p);
         find_origin(p);
+        find_changes(p, p->change);
         collect(p);
         qsort(p->line, p->lines, sizeof *p->line, by_time);
         put_header(p, prv);
@@ -315,6 +367,7 @@ static evn_status put_all(struct paraver *p, const char *noun, FILE *prv, FILE *
     free(p->cpus);
     free(p->burst);
     free(p->message);
+    free(p->change);
     free(p->line);
     return status;
 }

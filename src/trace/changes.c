@@ -1,0 +1,60 @@
+/* Changes of the tasks of a trace's loops: what the loops say of them, on the trace's axis of time.
+ * Over ranks those of rank 0, which made the same. */
+#include "trace/gathered.h"
+#include <math.h>
+#include <stdlib.h>
+
+int trace_changes(const evn_trace *t, int loop) {
+    return t->kept ? t->kept->loop[loop].changes : evn_loop_changes(t->loop);
+}
+
+evn_changed trace_change(const evn_trace *t, int loop, int i) {
+    return t->kept ? t->kept->loop[loop].change[i] : evn_loop_changed(t->loop, i);
+}
+
+int trace_generation(const evn_trace *t, int loop, double when) {
+    int lo = 0, hi = trace_changes(t, loop);
+    while (lo < hi) {
+        const int mid = lo + (hi - lo) / 2;
+        if (trace_change(t, loop, mid).begin <= when)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int trace_tasks(const evn_trace *t, int loop, int generation) {
+    if (generation) return trace_change(t, loop, generation - 1).tasks;
+    if (trace_changes(t, loop)) {
+        const evn_changed first = trace_change(t, loop, 0);
+        return first.kept + first.gone;
+    }
+    return t->kept ? t->kept->loop[loop].tasks
+                   : evn_schedule_problem(evn_loop_schedule(t->loop))->tasks;
+}
+
+double trace_loop_begin(const evn_trace *t, int loop) {
+    double begin = INFINITY;
+    for (int u = 0; u < trace_units(t); u++)
+        for (int i = 0; i < trace_unit(t, u).bursts; i++) {
+            const struct loop_burst b = trace_burst(t, u, i);
+            if (b.loop == loop) begin = fmin(begin, b.is.begin);
+        }
+    return begin;
+}
+
+int trace_has_changes(const evn_trace *t, int loop) {
+    return trace_changes(t, loop) && !isinf(trace_loop_begin(t, loop));
+}
+
+int loops_take_changes(struct kept_loop *to, const evn_loop *loop, double shift) {
+    const int changes = evn_loop_changes(loop);
+    if (changes) to->change = malloc((size_t)changes * sizeof *to->change);
+    if (changes && !to->change) return -1;
+    for (to->changes = 0; to->changes < changes; to->changes++) {
+        to->change[to->changes] = evn_loop_changed(loop, to->changes);
+        to->change[to->changes].begin += shift;
+    }
+    return 0;
+}
