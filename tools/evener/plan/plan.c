@@ -67,7 +67,9 @@ static int plain_model(struct planning *p, const struct request *request) {
     const int n = p->job.tasks.tasks, units = p->job.tasks.units;
     double bandwidth = 0, *per_byte = calloc((size_t)units, sizeof *per_byte);
     int known = -1;
-    memcpy(p->speed, p->job.tasks.speed, sizeof *p->speed * (size_t)units);
+    for (int u = 0; u < units; u++)
+        p->speed[u] =
+            p->job.speed ? p->job.speed[u] : evn_unit_speed(evn_units_get(p->job.units, u));
     p->basis = request->words.speeds                   ? "speeds as given"
                : evn_machine_kinds(p->job.machine) > 1 ? "speeds by cores and their kinds"
                                                        : "speeds by cores";

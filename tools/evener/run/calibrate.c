@@ -291,7 +291,9 @@ static int calibrate_on(struct job *job, const struct request *request, struct u
                         int core_kind, cJSON *entries) {
     struct figures f = {0};
     char unit[24], cores[16] = "";
-    evn_machine *all = job->machine, *some = NULL;
+    const evn_machine *all = job->machine;
+    evn_session *whole = job->session;
+    evn_machine *some = NULL;
     const int several = !kind.gpu && evn_machine_kinds(all) > 1;
     unit_kind_text(kind, unit);
     if (!kind.gpu) calibration_cores(all, core_kind, cores);
@@ -299,8 +301,10 @@ static int calibrate_on(struct job *job, const struct request *request, struct u
         fprintf(stderr, "%s %s%s on %s%s%s ..\n", job->is->name, job->shape.class_ ? "class " : "",
                 job->shape.key, unit, several ? " of cores of kind " : "", cores);
     if (several && only_kind(&some, all, core_kind)) return give_up(EVN_SYSTEM);
-    if (some) job->machine = some;
-    const int code = calibrate_kind(job, request, kind, &f);
+    int code = some ? job_on(job, some, &(struct job_words){.units = "auto"}) : 0;
+    if (!code) code = calibrate_kind(job, request, kind, &f);
+    if (some) job_off(job);
+    job->session = whole;
     job->machine = all;
     evn_machine_close(some);
     if (code) return code;

@@ -73,22 +73,17 @@ int job_begin(struct job *job, const struct workload *is) {
     job->state = calloc(1, is->state + 1);
     if (!job->state) return give_up(evn_fail(EVN_MEMORY, "%s: not enough memory", is->name));
     if (is->defaults) is->defaults(job->state);
-    evn_status status = evn_machine_open(&job->machine);
-    return status ? give_up(status) : 0;
+    return job_on(job, NULL, &(struct job_words){.units = "auto"});
 }
 
-/* Cores that a list of units asks for; 0: as many as there are. */
-static int wanted_cores(const struct job *job, const struct job_words *words, int *wanted) {
-    evn_units *units;
-    *wanted = 0;
-    if (!strcmp(words->units, "auto")) return 0;
-    evn_status status =
-        evn_units_open_on(&units, job->machine, words->units, words->devices, EVN_DESCRIBE_ONLY);
-    if (status) return give_up(status);
-    for (int u = 0; u < evn_units_count(units); u++)
-        *wanted += evn_unit_cores(evn_units_get(units, u));
-    evn_units_close(units);
-    return 0;
+int job_on(struct job *job, const evn_machine *machine, const struct job_words *words) {
+    const evn_open_options options = {words->units, words->devices,
+                                      EVN_NO_ENVIRONMENT | EVN_UNITS_LATER |
+                                          (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0),
+                                      job->cluster, machine};
+    evn_status status = evn_open_with(&job->session, &options);
+    job->machine = status ? NULL : evn_session_machine(job->session);
+    return status ? give_up(status) : 0;
 }
 
 /* What lies under the name of a state: another one each time that it is written. */
@@ -119,106 +114,23 @@ int job_join(struct job *job, const struct job_words *words, int argc, char **ar
     const struct workload_kept kept =
         job->is->kept ? job->is->kept(job->state) : (struct workload_kept){0};
     const struct stat before = look(kept.checkpoint);
-    int wanted = 0, code = ranks_join(&job->cluster, &words->ranks);
+    int code = ranks_join(&job->cluster, &words->ranks);
     if (!code && ranks_restarts() && kept.checkpoint) code = go_on(job, &kept, &before);
-    if (code || !job->cluster) return code;
+    if (code || (!words->ranks.processes && !words->ranks.wire && !job->cluster)) return code;
+    evn_close(job->session); /* of the process before it was forked, on all of its cores */
+    job->session = NULL;
+    job->machine = NULL;
+    if (!job->cluster) return job_on(job, NULL, words);
     code = ranks_compare(job->cluster, argc, argv);
     if (!code && !job->is->ranks) {
         complain("%s does not run on several ranks yet; run it alone, with more units",
                  job->is->name);
         code = EXIT_USAGE;
     }
-    if (!code) code = wanted_cores(job, words, &wanted);
     code = ranks_agree(job->cluster, code);
     if (code) return code;
     job->is_led = job->is->is_led && job->is->is_led(job->state, job->cluster);
-    evn_machine_close(job->machine);
-    job->machine = NULL;
-    evn_status status =
-        evn_cluster_machine(job->cluster, &job->machine, wanted, words->oversubscribe);
-    return status ? ranks_agree(job->cluster, give_up(status)) : 0;
-}
-
-/* Which units share a memory, and each task's part of the data by its weight, which goes along
- * where it changes its rank. */
-static int find_spaces(struct job *job) {
-    const size_t units = (size_t)job->tasks.units, tasks = (size_t)job->tasks.tasks;
-    const double all = job_weight(job);
-    free(job->space);
-    free(job->bytes);
-    job->space = malloc(units * sizeof *job->space);
-    job->bytes = malloc(tasks * sizeof *job->bytes);
-    if (!job->space || !job->bytes)
-        return give_up(evn_fail(EVN_MEMORY, "not enough memory for %zu tasks", tasks));
-    for (size_t u = 0; u < units; u++) job->space[u] = evn_cluster_rank_of(job->cluster, (int)u);
-    for (size_t t = 0; t < tasks; t++)
-        job->bytes[t] =
-            all > 0 ? job->shape.bytes * ((job->tasks.weight ? job->tasks.weight[t] : 1) / all) : 0;
-    job->tasks.space = job->space;
-    job->tasks.state = job->bytes;
-    return 0;
-}
-
-/* Where a device is too small for all tasks: the memory of each unit, and of each task there by its
- * part of the data. (Without ranks a loop with regions finds that itself.) */
-static int find_capacity(struct job *job) {
-    const int own = evn_units_count(job->units), tasks = job->tasks.tasks;
-    const double all = job->shape.device_bytes;
-    double *mine = calloc((size_t)own, sizeof *mine);
-    int units, is_short = 0;
-    evn_status status = mine ? EVN_OK : evn_fail(EVN_MEMORY, "not enough memory for %d units", own);
-    for (int u = 0; !status && u < own; u++) {
-        const evn_unit *unit = evn_units_get(job->units, u);
-        for (int d = 0; d < evn_unit_devices(unit); d++)
-            mine[u] += (double)evn_device_traits(evn_unit_device(unit, d))->memory;
-    }
-    free(job->capacity);
-    free(job->needs);
-    job->capacity = job->needs = NULL;
-    status = evn_cluster_agree(job->cluster, status);
-    if (!status)
-        status =
-            ranks_share(job->cluster, mine, own, sizeof *mine, (void **)&job->capacity, &units);
-    for (int u = 0; !status && u < units; u++)
-        is_short |= job->capacity[u] > 0 && job->capacity[u] < all;
-    free(mine);
-    if (status) return give_up(status);
-    if (!is_short) return 0;
-    job->needs = malloc((size_t)tasks * sizeof *job->needs);
-    if (!job->needs) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %d tasks", tasks));
-    for (int t = 0; t < tasks; t++)
-        job->needs[t] = job->shape.bytes > 0 ? job->bytes[t] * (all / job->shape.bytes) : 0;
-    job->tasks.bytes = job->needs;
-    job->tasks.capacity = job->capacity;
-    return 0;
-}
-
-/* Which units share a memory where there are devices, each of which has its own. */
-static int find_memories(struct job *job) {
-    const int units = job->tasks.units;
-    if (!evn_units_gpus(job->units)) return 0;
-    job->space = malloc((size_t)units * sizeof *job->space);
-    if (!job->space) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %d units", units));
-    for (int u = 0; u < units; u++)
-        job->space[u] = evn_unit_is_cpu(evn_units_get(job->units, u)) ? 0 : 1 + u;
-    job->tasks.space = job->space;
-    return 0;
-}
-
-/* Units of all ranks, and their speeds. */
-static int join_units(struct job *job) {
-    if (!job->cluster) return find_memories(job);
-    evn_status status = evn_cluster_units(job->cluster, job->units, job->speed);
-    if (status) return give_up(status);
-    const size_t units = (size_t)evn_cluster_unit_count(job->cluster);
-    double *speed = malloc(units * sizeof *speed);
-    if (!speed) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %zu units", units));
-    memcpy(speed, evn_cluster_speeds(job->cluster), units * sizeof *speed);
-    free(job->speed);
-    job->speed = speed;
-    job->tasks.units = (int)units;
-    const int code = find_spaces(job);
-    return code ? code : find_capacity(job);
+    return ranks_agree(job->cluster, job_on(job, NULL, words));
 }
 
 int job_devices(const struct job *job, const char *list, const char *devices, int *gpus) {
@@ -270,24 +182,6 @@ static const char *schedule_name(const struct job *job, const struct job_words *
                                                         : job->is->schedule;
 }
 
-/* Speeds of the units: as given, or by their cores. */
-static int read_speeds(struct job *job, const char *text) {
-    int units = evn_units_count(job->units);
-    if (text) {
-        const evn_bounds bounds = {0, INFINITY, 1};
-        if (!evn_read_reals(text, units, bounds, &job->speed, &units)) return 0;
-        complain("--speeds %s: %s; one is of each unit", text, evn_message());
-        return EXIT_USAGE;
-    }
-    job->speed = malloc(sizeof *job->speed * (size_t)units);
-    if (!job->speed) {
-        complain("not enough memory for %d units", units);
-        return EXIT_USAGE;
-    }
-    for (int u = 0; u < units; u++) job->speed[u] = evn_unit_speed(evn_units_get(job->units, u));
-    return 0;
-}
-
 /* Thread reassignment of NPB-MZ (NAS-03-010, section 5), if the schedule asks for it: shares the
  * list's cores out to its units by what the schedule gives them to do. */
 static int reassign_cores(struct job *job, const struct job_words *words) {
@@ -324,6 +218,38 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
     return status ? give_up(status) : 0;
 }
 
+/* Speeds as given, one of each unit. */
+static int read_speeds(struct job *job, const char *text) {
+    const evn_bounds bounds = {0, INFINITY, 1};
+    int units = job->tasks.units;
+    job->tasks.speed = NULL;
+    if (!evn_read_reals(text, units, bounds, &job->speed, &units)) {
+        job->tasks.speed = job->speed;
+        return 0;
+    }
+    complain("--speeds %s: %s; one is of each unit", text, evn_message());
+    return EXIT_USAGE;
+}
+
+/* Over ranks: each task's part of the data by its weight, which goes along where it changes its
+ * rank, and of what a device needs for all. (Alone a loop with regions finds that itself.) */
+static int find_bytes(struct job *job) {
+    const size_t tasks = (size_t)job->tasks.tasks;
+    const double all = job_weight(job), bytes = job->shape.bytes;
+    job->bytes = malloc(tasks * sizeof *job->bytes);
+    job->needs = malloc(tasks * sizeof *job->needs);
+    if (!job->bytes || !job->needs)
+        return give_up(evn_fail(EVN_MEMORY, "not enough memory for %zu tasks", tasks));
+    for (size_t t = 0; t < tasks; t++) {
+        const double weight = job->tasks.weight ? job->tasks.weight[t] : 1;
+        job->bytes[t] = all > 0 ? bytes * (weight / all) : 0;
+        job->needs[t] = bytes > 0 ? job->bytes[t] * (job->shape.device_bytes / bytes) : 0;
+    }
+    job->tasks.state = job->bytes;
+    job->tasks.bytes = job->shape.device_bytes > 0 ? job->needs : NULL;
+    return 0;
+}
+
 /* The same units, those of devices without these: of the one core that would lead them. */
 static evn_status without_devices(const struct job *job, const char *list, char *text,
                                   size_t size) {
@@ -342,16 +268,12 @@ static evn_status without_devices(const struct job *job, const char *list, char 
 static int open_units(struct job *job, const struct job_words *words, const char *list,
                       unsigned flags) {
     char text[sizeof job->units_text];
-    if (!(flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(job->machine)) {
-        complain("HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than this one, on which "
-                 "nothing can run; unset them, or say HWLOC_THISSYSTEM=1 if it is this one");
-        return EXIT_USAGE;
-    }
-    flags |= EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    flags |= EVN_TEAMS | EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
     evn_status status = job->is_led ? without_devices(job, list, text, sizeof text) : EVN_OK;
     if (!status)
-        status = evn_units_open_on(&job->units, job->machine, job->is_led ? text : list,
-                                   job->is_led ? NULL : words->devices, flags);
+        status = evn_session_units_open(job->session, job->is_led ? text : list,
+                                        job->is_led ? NULL : words->devices, flags);
+    job->units = evn_session_units(job->session);
     if (status) return give_up(status);
     if (flags & EVN_DESCRIBE_ONLY) return 0;
     if (job->is->cpu_only && evn_units_gpus(job->units)) {
@@ -405,9 +327,11 @@ static int take_calibrated(struct job *job) {
     c.known = speed && !calibration_speeds(job->is, job->shape.key, job->units, speed, per_byte) &&
               !calibration_routes_open(&job->routes, per_byte, units);
     if (c.known && job->routes.bandwidth > 0) c.per_byte = 1 / job->routes.bandwidth;
-    const evn_status status = share_calibrated(job, &c);
+    evn_status status = share_calibrated(job, &c);
     if (!status && c.known) {
-        memcpy(job->speed, speed, (size_t)units * sizeof *speed);
+        int all;
+        status = ranks_share(job->cluster, speed, units, sizeof *speed, (void **)&job->speed, &all);
+        job->tasks.speed = job->speed;
         job->tasks.bandwidth = c.per_byte > 0 ? 1 / c.per_byte : 0;
     }
     if (!status && c.known && !job->cluster && job->routes.kinds) {
@@ -432,8 +356,6 @@ static int choose_units(struct job *job, const struct job_words *words, unsigned
     const int code = choice_make(&job->choice, &what);
     if (code || !*job->choice.list) return code;
     snprintf(job->units_text, sizeof job->units_text, "%s", job->choice.list);
-    evn_units_close(job->units);
-    job->units = NULL;
     return open_units(job, words, job->units_text, flags);
 }
 
@@ -447,41 +369,36 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     if (!code) code = choose_units(job, words, flags);
     if (code) return code;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
-    job->tasks.units = evn_units_count(job->units);
+    job->tasks.units =
+        job->cluster ? evn_cluster_unit_count(job->cluster) : evn_units_count(job->units);
     job->tasks.instances = (steps + job->shape.group - 1) / job->shape.group;
     job->tasks.bandwidth = 0;
-    code = read_speeds(job, words->speeds);
-    if (!code && words->calibrated && !words->speeds &&
-        evn_schedule_uses_speeds(schedule_name(job, words)))
+    if (words->speeds)
+        code = read_speeds(job, words->speeds);
+    else if (words->calibrated && evn_schedule_uses_speeds(schedule_name(job, words)))
         code = take_calibrated(job);
-    if (!code) code = join_units(job);
-    job->tasks.speed = job->speed;
-    return code;
+    return code || !job->cluster ? code : find_bytes(job);
 }
 
 void job_close_units(struct job *job) {
     evn_schedule_close(job->schedule);
-    evn_units_close(job->units);
+    if (job->session) evn_session_units_close(job->session);
     free(job->speed);
-    free(job->space);
     free(job->bytes);
     free(job->needs);
-    free(job->capacity);
     calibration_routes_close(&job->routes);
     job->tasks.kinds = 0;
     job->tasks.kind = NULL;
     job->tasks.route = NULL;
-    job->space = NULL;
-    job->bytes = job->needs = job->capacity = NULL;
-    job->tasks.space = NULL;
-    job->tasks.state = job->tasks.bytes = job->tasks.capacity = NULL;
+    job->tasks.speed = job->tasks.state = job->tasks.bytes = NULL;
+    job->bytes = job->needs = job->speed = NULL;
     job->schedule = NULL;
     job->units = NULL;
-    job->speed = NULL;
 }
 
 int job_schedule(struct job *job, const struct job_words *words) {
-    evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &job->tasks);
+    evn_status status =
+        evn_session_schedule(&job->schedule, job->session, schedule_name(job, words), &job->tasks);
     return status ? give_up(status) : words->plan ? plan_file_read(words->plan, job->schedule) : 0;
 }
 
@@ -505,7 +422,7 @@ int job_make(struct job *job, const struct job_words *words) {
     status = evn_cluster_agree(job->cluster, status);
     if (!status) status = first_ranks(job, rank);
     int code = status ? give_up(status) : 0;
-    evn_units_close(job->units);
+    evn_session_units_close(job->session);
     job->units = NULL;
     if (!code) code = job->is->make(job->state, rank);
     free(rank);
@@ -514,9 +431,15 @@ int job_make(struct job *job, const struct job_words *words) {
     return ranks_agree(job->cluster, code ? code : open_units(job, words, list, 0));
 }
 
-void job_close(struct job *job) {
+void job_off(struct job *job) {
     job_close_units(job);
-    evn_machine_close(job->machine);
+    evn_close(job->session);
+    job->session = NULL;
+    job->machine = NULL;
+}
+
+void job_close(struct job *job) {
+    job_off(job);
     if (job->state) job->is->close(job->state);
     free(job->state);
 }

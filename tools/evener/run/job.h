@@ -23,14 +23,13 @@ struct job {
     struct workload_shape shape; /* once the problem is open */
     evn_problem tasks;           /* likewise */
     evn_cluster *cluster;        /* NULL: this process alone */
-    evn_machine *machine;
-    evn_units *units;
+    evn_session *session;        /* over the cluster, with these: */
+    const evn_machine *machine;
+    evn_units *units; /* NULL: none are open */
     int is_led;       /* by another rank: no GPU units here */
-    double *speed;    /* of each unit, over ranks of all */
-    int *space;       /* of each unit, over ranks and where there are devices; else NULL */
-    double *bytes;    /* likewise: of each task's data */
-    double *needs;    /* likewise, where a device is too small for all: memory of each task, */
-    double *capacity; /* and of each unit */
+    double *speed;    /* of each unit, over ranks of all; NULL: as the session has them */
+    double *bytes;    /* over ranks: of each task's data, */
+    double *needs;    /* and on a device */
     struct calibration_routes routes; /* as evener calibrate has measured them */
     char units_text[512];             /* with cores reassigned, or chosen; "": as the words say */
     struct choice choice;             /* what auto was, and why */
@@ -56,8 +55,11 @@ void job_help(const char *command, const char *usage, const struct option *own,
 
 /* All below give 0, or an exit status after a message; job_close() in any case. */
 
-/* The state with its defaults, and the machine. */
+/* The state with its defaults, and a session without units. */
 int job_begin(struct job *job, const struct workload *is);
+/* A session without units on the machine of the caller's (NULL: all, or this rank's share of it for
+ * such units); job->session is another one's, or none. */
+int job_on(struct job *job, const evn_machine *machine, const struct job_words *words);
 /* Checks `devices` (NULL: not given); *gpus: the list has a GPU unit; if it has none, warns that
  * --devices changes nothing. */
 int job_devices(const struct job *job, const char *list, const char *devices, int *gpus);
@@ -79,6 +81,8 @@ int job_schedule(struct job *job, const struct job_words *words);
 /* Over ranks, once there is a schedule: what each makes of the problem for its own tasks. Units are
  * opened anew. */
 int job_make(struct job *job, const struct job_words *words);
+/* Closes units and session, as before the ranks are left. */
+void job_off(struct job *job);
 void job_close(struct job *job);
 
 /* Cores of all units together. */

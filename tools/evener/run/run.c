@@ -207,6 +207,9 @@ static void print_units(const struct job *job, const struct run_result *r, FILE 
 
 static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     const struct job *job = watch->job;
+    evn_problem tasks = job->tasks;
+    const evn_problem *known = evn_schedule_problem(job->schedule);
+    if (known->units == tasks.units) tasks.speed = known->speed;
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
     cJSON_AddStringToObject(root, "app", job->is->name);
@@ -217,7 +220,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
     if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
-    record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
+    record_result(root, r, evn_schedule_text(job->schedule), &tasks);
     if (*job->choice.why) cJSON_AddItemToObject(root, "auto", choice_record(&job->choice));
     if (job->is->record) job->is->record(job->state, root);
     while (watch->shown && watch->shown->child) {
@@ -390,7 +393,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     evn_output_close(watch.pcf);
     evn_output_close(watch.row);
     evn_output_close(watch.record);
-    job_close_units(job);
+    job_off(job);
     return ranks_leave(job->cluster, ranks_agree(job->cluster, code));
 }
 
