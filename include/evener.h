@@ -42,6 +42,7 @@
 #include <evener/subteam.h>
 #include <evener/exchange.h>
 #include <evener/change.h>
+#include <evener/distributed.h>
 #include <evener/recover.h>
 #include <evener/model.h>
 #include <evener/trace.h>
