@@ -66,8 +66,10 @@ typedef struct evn_changed {
     double moved_bytes;          /* of their regions; without regions as evn_problem.bytes, or else
                                     evn_problem.state, say */
     int faces_added, faces_gone; /* in all exchanges, until the next change */
-    double seconds; /* evn_loop_change() and evn_exchange_add(), on the calling thread */
-    double begin;   /* of evn_loop_change(), s since the loop was opened, as in evn_burst */
+    double seconds;   /* evn_loop_change() and evn_exchange_add(), on the calling thread */
+    double begin;     /* of evn_loop_change(), s since the loop was opened, as in evn_burst */
+    double imbalance; /* evn_imbalance() of the units' tasks in the last run before it; NAN: none
+                         since the change before. Over ranks rank 0 has it */
 } evn_changed;
 
 /* Number of changes of a loop since it was opened, and the i-th of them; all 0, with a message, if

@@ -10,6 +10,7 @@
 #include "base/argument.h"
 #include <evener/change.h>
 #include <evener/clock.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct renewal {
     int *list;       /* twice */
     int *born, borns;
     int **mine; /* of each unit */
+    double *load;
     struct regions_room room;
     struct birth *birth;
     struct together_room together;
@@ -29,6 +31,7 @@ struct renewal {
 static void drop(const evn_loop *loop, struct renewal *r) {
     for (int u = 0; r->mine && u < loop->count; u++) free(r->mine[u]);
     free(r->mine);
+    free(r->load);
     free(r->owner);
     free(r->seconds);
     free(r->list);
@@ -48,7 +51,9 @@ static evn_status make_arrays(evn_loop *loop, struct renewal *r, int tasks) {
     evn_changed *changes = realloc(loop->changes, ((size_t)loop->generation + 1) * sizeof *changes);
     if (changes) loop->changes = changes;
     r->mine = calloc((size_t)loop->count, sizeof *r->mine);
-    int failed = !r->owner || !r->seconds || !r->list || !r->born || !r->mine || !changes;
+    r->load = calloc((size_t)loop->problem->units, sizeof *r->load);
+    int failed =
+        !r->load || !r->owner || !r->seconds || !r->list || !r->born || !r->mine || !changes;
     for (int u = 0; !failed && u < loop->count; u++)
         failed = !(r->mine[u] = malloc(n * sizeof *r->mine[u]));
     return failed ? evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks", tasks) : EVN_OK;
@@ -162,7 +167,16 @@ static double bytes_of(const evn_loop *loop, int t) {
     return bytes;
 }
 
-static void note_change(evn_loop *loop, const struct origins *o, double begin) {
+/* Of the units in the last run before the change, whose owners and times `r` has now. */
+static double imbalance_before(const evn_loop *loop, const struct renewal *r) {
+    const int last = loop->generation > 1 ? loop->changes[loop->generation - 2].instance : 0;
+    if (loop_instance(loop) == last) return NAN; /* none since the change before */
+    for (int t = 0; t < r->of.before->tasks; t++) r->load[r->owner[t]] += r->seconds[t];
+    return evn_imbalance(loop->problem->units, r->load);
+}
+
+static void note_change(evn_loop *loop, const struct renewal *r, double begin) {
+    const struct origins *o = &r->of;
     const int *next = loop_next(loop);
     evn_changed *c = &loop->changes[loop->generation - 1];
     c->instance = loop_instance(loop);
@@ -175,6 +189,7 @@ static void note_change(evn_loop *loop, const struct origins *o, double begin) {
     }
     c->born = c->tasks - c->kept;
     c->gone = o->before->tasks - c->kept;
+    c->imbalance = imbalance_before(loop, r);
     c->begin = begin - loop->origin;
     c->seconds = evn_now() - begin;
 }
@@ -238,7 +253,7 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
         tell(loop, NULL, 0);
     } else {
         change(loop, &r);
-        note_change(loop, &r.of, begin);
+        note_change(loop, &r, begin);
     }
     drop(loop, &r);
     return status;

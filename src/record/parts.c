@@ -87,6 +87,7 @@ void evn_record_changes(FILE *out, const evn_changed *change, int changes) {
         put(out, "moved_bytes", c->moved_bytes);
         fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d", c->faces_added, c->faces_gone);
         put(out, "seconds", c->seconds);
+        put(out, "imbalance", c->imbalance);
         fputc('}', out);
     }
     fputc(']', out);

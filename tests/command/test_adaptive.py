@@ -5,6 +5,7 @@ Run: ctest -R command-adaptive, or tests/command/test_adaptive.py build/evener [
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,8 @@ class Adaptive(unittest.TestCase):
             self.assertEqual(sum(c[key] for c in changes), mesh[key])
         for c in changes:
             self.assertEqual(list(c), ["instance", "tasks", "kept", "born", "gone", "moved", "moved_bytes", "faces_added",
-                                       "faces_gone", "seconds"])
+                                       "faces_gone", "seconds", "imbalance"])
+            self.assertTrue(c["imbalance"] is None or c["imbalance"] >= 1)  # null: a unit had nothing to do
             self.assertEqual(c["tasks"], c["kept"] + c["born"])
             self.assertTrue(tasks in (None, c["kept"] + c["gone"]))
             self.assertEqual(c["instance"] % (2 * mesh["every"]), 0)
@@ -106,6 +108,52 @@ class Adaptive(unittest.TestCase):
             self.assertIn(words, out)
         self.evener("run", "adaptive", *SMALL, "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json", "--quiet")
         self.evener("report", "r.json", "--output", "r.html")
+        self.page("r.json", "r.html")
+
+    def page(self, record, page):
+        """The page shows each change of the record once in its picture and once in its table, and the tasks at any time."""
+        with open(os.path.join(self.folder, record), encoding="utf-8") as file:
+            r = json.load(file)
+        with open(os.path.join(self.folder, page), encoding="utf-8") as file:
+            figures = [f for f in re.findall(r"<figure>.*?</figure>", file.read(), re.S) if "Tasks that come and go" in f]
+        self.assertEqual(len(figures), 1)
+        n = len(r["changes"])
+        for c in r["changes"]:
+            self.assertIn(f"after {c['instance']} instances: {c['tasks']} blocks, {c['born']} born, {c['gone']} gone, {c['moved']} moved",
+                          figures[0])
+        rows = re.findall(r"<tr><td>(\d+)</td><td>(\d+)</td><td>(\d+)</td><td>(\d+)</td><td>(\d+)</td><td>(\d+)</td>", figures[0])
+        self.assertEqual([[int(x) for x in row] for row in rows],
+                         [[c[k] for k in ("instance", "tasks", "kept", "born", "gone", "moved")] for c in r["changes"]])
+        self.assertEqual(figures[0].count('class="c0 dot"'), n)
+        self.assertEqual(figures[0].count('class="c5 dot"'), sum(c["imbalance"] is not None for c in r["changes"]))
+        # the heights of the line of steps, against its axis: tasks of each generation
+        lines = re.findall(r'<line class="s0" x1="([\d.]+)%" y1="([\d.]+)" x2="([\d.]+)%" y2="([\d.]+)"', figures[0])
+        level = [float(y) for x, y, to, end in lines if y == end]
+        tasks = [r["changes"][0]["kept"] + r["changes"][0]["gone"]] + [c["tasks"] for c in r["changes"]]
+        most = max(1.05 * max(tasks), 1)
+        self.assertEqual(len(level), n + 1)
+        for y, number in zip(level, tasks):
+            self.assertAlmostEqual(y, 150 - 136 * number / most, delta=0.06)
+        # the same record without, and with a wrong one
+        changes = r.pop("changes")
+        self.assertNotIn("come and go", self.drawn(r))
+        for wrong, says in ({"tasks": "x"}, '"changes[].tasks" is no number'), ({"instance": -1}, '"changes[].instance"'), \
+                ({"imbalance": []}, '"changes[].imbalance"'):
+            r["changes"] = [changes[0] | wrong]
+            self.write(r)
+            self.assertIn(says, self.evener("report", "w.json", "--output", "w.html", status=2).stderr)
+        r["changes"] = [changes[0] | {"imbalance": None, "instance": 1000000000}, changes[0]]  # a device was lost in between
+        self.assertEqual(self.drawn(r).count('class="c0 dot"'), 2)
+
+    def write(self, record):
+        with open(os.path.join(self.folder, "w.json"), "w", encoding="utf-8") as file:
+            json.dump(record, file)
+
+    def drawn(self, record):
+        self.write(record)
+        self.evener("report", "w.json", "--output", "w.html")
+        with open(os.path.join(self.folder, "w.html"), encoding="utf-8") as file:
+            return file.read()
 
     def test_uniform(self):
         """No levels: nothing changes."""

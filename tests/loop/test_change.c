@@ -259,7 +259,8 @@ static void check_inherited(const struct fixture *f, const struct change *c, con
 }
 
 /* For records. */
-static void check_noted(const struct fixture *f, const struct change *c, int generation) {
+static void check_noted(const struct fixture *f, const struct change *c, int generation,
+                        const int *had, const double *took, int before) {
     assert_int_equal(evn_loop_changes(f->loop), generation + 1);
     const evn_changed noted = evn_loop_changed(f->loop, generation);
     int kept = 0, moved = 0, gone = 0, draws;
@@ -283,6 +284,13 @@ static void check_noted(const struct fixture *f, const struct change *c, int gen
     assert_int_equal(noted.moved, moved);
     assert_int_equal(noted.faces_gone, gone);
     assert_true(noted.seconds > 0);
+    const int instance = generation ? evn_loop_changed(f->loop, generation - 1).instance : 0;
+    double busy[8] = {0};
+    for (int t = 0; t < before; t++) busy[had[t]] += took[t];
+    if (noted.instance == instance)
+        assert_true(noted.imbalance != noted.imbalance); /* no run since the change before */
+    else
+        assert_true(noted.imbalance == evn_imbalance(evn_units_count(f->units), busy));
     const double last = generation ? evn_loop_changed(f->loop, generation - 1).begin : 0;
     assert_true(noted.begin > last && noted.begin + noted.seconds <= evn_now() - f->loop->origin);
 }
@@ -299,7 +307,7 @@ static void change_tasks(struct fixture *f) {
     const int generation = evn_loop_generation(f->loop);
     ok(evn_loop_change(f->loop, &c.of));
     assert_int_equal(evn_loop_generation(f->loop), generation + 1);
-    check_noted(f, &c, generation);
+    check_noted(f, &c, generation, owner, seconds, (int)n);
     follow(f, &c);
     check_inherited(f, &c, owner, seconds, weight);
 }

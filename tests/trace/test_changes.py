@@ -17,7 +17,7 @@ EVENER = PROGRAM = ""
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k == "EVENER_CLAIMS"}
 ENV.update(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
 ADAPTIVE = ("run", "adaptive", "--size", "32", "--levels", "3", "--steps", "120", "--every", "2", "--oversubscribe", "--quiet")
-KEYS = ("instance", "tasks", "kept", "born", "gone", "moved", "moved_bytes", "faces_added", "faces_gone", "seconds")
+KEYS = ("instance", "tasks", "kept", "born", "gone", "moved", "moved_bytes", "faces_added", "faces_gone", "seconds", "imbalance")
 # of the program: tasks at first, and each change: runs before it, tasks, kept, born, gone
 MESH = (6, [(3, 16, 6, 10, 0), (5, 9, 9, 0, 7), (5, 4, 2, 2, 7), (9, 5, 4, 1, 0)])
 FIRST, INSTANCE, TASKS, LOOP, NOW = 90000001, 90000002, 90000003, 90000004, 90000005
@@ -91,7 +91,7 @@ class Changes(unittest.TestCase):
                 found = [e for e in events if e.get("cat") == "change"]
                 self.assertEqual([e["name"] for e in found], [f"change to {c['tasks']} {noun}s" for c in changes])
                 for e, c in zip(found, changes):
-                    self.assertEqual({k: e["args"][k] for k in KEYS[:-1]}, {k: c[k] for k in KEYS[:-1]})
+                    self.assertEqual({k: e["args"][k] for k in KEYS[:-2]}, {k: c[k] for k in KEYS[:-2]})
                     self.assertEqual((e["ph"], e["s"], e["args"].get("loop")), ("i", "g" if ranks > 1 else "p", loop if ranks > 1 else None))
                 counter = "tasks of " + loop if loop and ranks > 1 else "tasks"
                 self.assertEqual([e["args"]["tasks"] for e in events if e["ph"] == "C" and e["name"] == counter], tasks_of(changes))

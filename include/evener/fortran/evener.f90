@@ -146,6 +146,7 @@ module evener
         integer(c_int) :: faces_gone = 0
         real(c_double) :: seconds = 0
         real(c_double) :: begin = 0
+        real(c_double) :: imbalance = 0
     end type
 
     ! <evener/exchange.h>

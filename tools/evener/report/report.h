@@ -66,6 +66,19 @@ struct report_iteration {
     double *load;
 };
 
+/* A change of a loop's tasks, and of all of them with the name of the loop; "" where there is one.
+ */
+struct report_change {
+    double instance; /* runs of the loop before it */
+    double tasks, kept, born, gone, moved, moved_bytes, faces_added, faces_gone, seconds, imbalance;
+};
+struct report_changes {
+    char name[96];
+    double instances;
+    int count;
+    struct report_change *change;
+};
+
 /* Processes by threads, of a record of evener model; speedups over one core, 0: not known. */
 enum report_speedup {
     SPEEDUP_PREDICTED,
@@ -123,6 +136,8 @@ struct report_record {
     struct report_iteration *iteration;
     int sites; /* then there are instances of these, and no steps: `steps` is NaN */
     struct report_site *site;
+    int changing; /* loops whose tasks come and go */
+    struct report_changes *changes;
     int load_is_weight; /* of iterations; otherwise it is s */
     int choices;        /* of evener model; then there is nothing else but app, class and alpha */
     struct report_choice *choice;
@@ -297,6 +312,7 @@ void report_transfers(struct page *page, const struct report_group *group); /* r
 void report_speedups(struct page *page, const struct report_group *group);  /* report_speedup.c */
 void report_timelines(struct page *page, const struct report_group *group); /* report_timeline.c */
 void report_maps(struct page *page, const struct report_group *group);      /* report_map.c */
+void report_changes(struct page *page, const struct report_group *group);   /* report_changes.c */
 void report_iterations(struct page *page,
                        const struct report_group *group); /* report_iterations.c */
 

@@ -280,6 +280,7 @@ void report_page(FILE *out, const struct report_group *group, int groups,
         report_units(&page, g);
         report_parts(&page, g);
         report_phases(&page, g);
+        report_changes(&page, g);
         report_iterations(&page, g);
         commands(&page, g);
         put(&page, "</section>\n");

@@ -481,6 +481,56 @@ static void read_sites(struct reader *in, struct report_record *r) {
     if (r->sites) r->steps = NAN;
 }
 
+/* ---- tasks that come and go ---- */
+
+static void read_change(struct reader *in, const cJSON *o, struct report_change *c) {
+    static const char where[] = "changes[].";
+    c->instance = read_whole(in, o, where, "instance", 1000000000);
+    c->tasks = read_number(in, o, where, "tasks", NEEDED);
+    c->kept = read_number(in, o, where, "kept", NEEDED);
+    c->born = read_number(in, o, where, "born", NEEDED);
+    c->gone = read_number(in, o, where, "gone", NEEDED);
+    c->moved = read_number(in, o, where, "moved", NEEDED);
+    c->moved_bytes = read_number(in, o, where, "moved_bytes", NEEDED);
+    c->faces_added = read_number(in, o, where, "faces_added", NEEDED);
+    c->faces_gone = read_number(in, o, where, "faces_gone", NEEDED);
+    c->seconds = read_number(in, o, where, "seconds", NEEDED);
+    c->imbalance = read_number(in, o, where, "imbalance", OPTIONAL);
+}
+
+/* The changes of a record or of one of its loops, if there are any. After the loss of a device
+ * instances are counted anew, and go on here from those before. */
+static void read_changes(struct reader *in, struct report_record *r, const cJSON *of,
+                         const char *name, const char *instances) {
+    const cJSON *list = in->bad ? NULL : read_nest(in, of, "", "changes", OPTIONAL, 1), *o;
+    const int n = list ? cJSON_GetArraySize(list) : 0;
+    if (!n || r->changing == SITES_MAX) return;
+    struct report_changes *c = &r->changes[r->changing++];
+    snprintf(c->name, sizeof c->name, "%.95s", name);
+    c->change = room(in, n, sizeof *c->change);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        struct report_change *at = &c->change[c->count++];
+        read_change(in, o, at);
+        if (at > c->change && at->instance < at[-1].instance) at->instance += at[-1].instance;
+    }
+    const double last = c->change[n - 1].instance;
+    c->instances = fmax(read_number(in, of, "", instances, NEEDED), last);
+}
+
+static void read_all_changes(struct reader *in, struct report_record *r) {
+    const cJSON *loops = read_nest(in, r->json, "", "loops", OPTIONAL, 1), *o;
+    int number = 0;
+    r->changes = room(in, SITES_MAX, sizeof *r->changes);
+    read_changes(in, r, r->json, "", "instances");
+    cJSON_ArrayForEach(o, loops) {
+        char name[32];
+        const char *own = in->bad ? NULL : read_text(in, o, "loops[].", "name", OPTIONAL);
+        snprintf(name, sizeof name, "loop %d", ++number);
+        read_changes(in, r, o, own ? own : name, "steps");
+    }
+}
+
 static void read_run(struct reader *in, struct report_record *r) {
     const cJSON *root = r->json;
     r->steps = read_whole(in, root, "", "steps", 1000000000);
@@ -509,6 +559,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     if (!in->bad) read_parts(in, r);
     if (!in->bad) read_devices(in, r);
     if (!in->bad) read_sites(in, r);
+    if (!in->bad) read_all_changes(in, r);
     const cJSON *mesh = read_nest(in, root, "", "mesh", OPTIONAL, 0);
     if (mesh) r->triangles = read_number(in, mesh, "mesh.", "triangles", OPTIONAL);
     const cJSON *machine = read_nest(in, root, "", "machine", OPTIONAL, 0);
@@ -739,6 +790,8 @@ void report_free(struct report_record *r) {
     free(r->iteration);
     for (int i = 0; i < r->sites; i++) free(r->site[i].unit);
     free(r->site);
+    for (int i = 0; i < r->changing; i++) free(r->changes[i].change);
+    free(r->changes);
     free(r->choice);
     free(r->point);
     free(r->part);
