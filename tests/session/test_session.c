@@ -330,6 +330,7 @@ static void test_units_record(void **state) {
         cJSON *root = read_json(in_folder("record.json"));
         assert_int_equal(cJSON_GetArraySize(get(root, "units")), 2);
         assert_int_equal(cJSON_GetArraySize(get(root, "owner")), TASKS);
+        assert_int_equal(cJSON_GetArraySize(get(root, "loops")), 1);
         assert_true(number(root, "steps") == 3);
         cJSON_Delete(root);
         char *text = read_text(in_folder(trace[i]));

@@ -274,6 +274,18 @@ static void record(void) {
     close_all();
 }
 
+/* The record is of the loop on the units that were opened last. */
+static void record_again(void) {
+    MUST(!evn_open(&session, "2:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
+    for (int i = 0; i < 2; i++) {
+        MUST(!evn_open_loop(&loop, session, "static", &(evn_problem){.tasks = TASKS}));
+        MUST(!evn_loop_run(loop, nothing, NULL));
+        MUST(!evn_close_loop(session, loop));
+        if (!i) MUST(!evn_session_units_open(session, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    }
+    MUST(!evn_close(session));
+}
+
 /* ---- runs of them -------------------------------------------------------------------------- */
 
 static char said[4096];
@@ -381,13 +393,39 @@ static void test_record(void **state) {
     assert_null(strstr(strstr(said, "\"evener\"") + 1, "\"evener\""));
 }
 
+static void test_record_again(void **state) {
+    (void)state;
+    char trace[] = "/tmp/evener-open-ranks.XXXXXX";
+    const int file = mkstemp(trace);
+    assert_true(file >= 0);
+    close(file);
+    setenv("EVENER_RECORD", "-", 1);
+    setenv("EVENER_TRACE", trace, 1);
+    const int status = run("3", record_again);
+    unsetenv("EVENER_RECORD");
+    unsetenv("EVENER_TRACE");
+    FILE *in = fopen(trace, "r");
+    static char text[1 << 16];
+    assert_non_null(in);
+    const size_t size = fread(text, 1, sizeof text - 1, in);
+    text[size] = '\0';
+    fclose(in);
+    unlink(trace);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(said, "\"owner\": [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]"));
+    assert_null(strstr(said, "\"id\": 3"));
+    assert_non_null(strstr(text, "unit 2"));
+    assert_null(strstr(text, "unit 3"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ask),       cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_collect),   cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
-        cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_given),
+        cmocka_unit_test(test_ask),          cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_collect),      cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_two_loops),    cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_give_up),      cmocka_unit_test(test_record),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_given),
+        cmocka_unit_test(test_record_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

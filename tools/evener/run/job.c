@@ -68,12 +68,17 @@ void job_help(const char *command, const char *usage, const struct option *own,
 
 /* ---- problems ---- */
 
-int job_begin(struct job *job, const struct workload *is) {
+int job_state(struct job *job, const struct workload *is) {
     *job = (struct job){.is = is};
     job->state = calloc(1, is->state + 1);
     if (!job->state) return give_up(evn_fail(EVN_MEMORY, "%s: not enough memory", is->name));
     if (is->defaults) is->defaults(job->state);
-    return job_on(job, NULL, &(struct job_words){.units = "auto"});
+    return 0;
+}
+
+int job_begin(struct job *job, const struct workload *is) {
+    const int code = job_state(job, is);
+    return code ? code : job_on(job, NULL, &(struct job_words){.units = "auto"});
 }
 
 int job_on(struct job *job, const evn_machine *machine, const struct job_words *words) {
@@ -116,10 +121,7 @@ int job_join(struct job *job, const struct job_words *words, int argc, char **ar
     const struct stat before = look(kept.checkpoint);
     int code = ranks_join(&job->cluster, &words->ranks);
     if (!code && ranks_restarts() && kept.checkpoint) code = go_on(job, &kept, &before);
-    if (code || (!words->ranks.processes && !words->ranks.wire && !job->cluster)) return code;
-    evn_close(job->session); /* of the process before it was forked, on all of its cores */
-    job->session = NULL;
-    job->machine = NULL;
+    if (code) return code;
     if (!job->cluster) return job_on(job, NULL, words);
     code = ranks_compare(job->cluster, argc, argv);
     if (!code && !job->is->ranks) {

@@ -55,7 +55,10 @@ void job_help(const char *command, const char *usage, const struct option *own,
 
 /* All below give 0, or an exit status after a message; job_close() in any case. */
 
-/* The state with its defaults, and a session without units. */
+/* The state with its defaults. */
+int job_state(struct job *job, const struct workload *is);
+/* The same, and a session without units; not for job_join(), which opens one in the processes that
+ * it may fork. */
 int job_begin(struct job *job, const struct workload *is);
 /* A session without units on the machine of the caller's (NULL: all, or this rank's share of it for
  * such units); job->session is another one's, or none. */
@@ -67,9 +70,9 @@ int job_devices(const struct job *job, const char *list, const char *devices, in
 int job_check(struct job *job);
 /* For problems that are costly to open: checks first that units and schedule can be opened. */
 int job_try(struct job *job, const struct job_words *words);
-/* The ranks of the run, where there are several: job->cluster, and the machine is this rank's share
- * of its host. After it all that can fail on one rank goes through ranks_agree(), and ranks_leave()
- * ends it. */
+/* The ranks of the run, where there are several: job->cluster; and the session, on this rank's
+ * share of its host. After it all that can fail on one rank goes through ranks_agree(), and
+ * ranks_leave() ends it. */
 int job_join(struct job *job, const struct job_words *words, int argc, char **argv);
 /* The problem: shape and tasks are known. */
 int job_open(struct job *job, int quiet);

@@ -418,7 +418,7 @@ static int run(int argc, char **argv) {
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
     char host[256] = "", *units = NULL;
-    code = job_begin(&job, is);
+    code = job_state(&job, is);
     if (!code)
         code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
     gethostname(host, sizeof host - 1);
