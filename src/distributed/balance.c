@@ -301,11 +301,7 @@ static void find_now(const evn_distributed *d, const struct move *m, struct next
 }
 
 static evn_status carry(evn_distributed *d, const struct move *m, struct next *next) {
-    evn_parcel *out = calloc(2 * (size_t)d->size, sizeof *out), *in = out + d->size;
-    if (!out) {
-        evn_fail(EVN_MEMORY, "distributed: no memory for %d ranks", d->size);
-        cluster_abort(d->cluster); /* others wait for this rank's tasks */
-    }
+    evn_parcel *out = d->parcel, *in = out + d->size;
     evn_status status = next_open(d, next, m->outcome[d->rank].tasks);
     for (int r = 0; r < d->size; r++) {
         if (r == d->rank) continue;
@@ -326,15 +322,15 @@ static evn_status carry(evn_distributed *d, const struct move *m, struct next *n
         none.bytes = in[r].bytes;
         if (!in[r].data && in[r].bytes) in[r] = none;
     }
-    status = evn_cluster_exchange(d->cluster, status, out, in);
+    status = letters_yield(evn_cluster_exchange(d->cluster, status, out, in));
     if (!status) status = unpack_all(d, m, next, in);
     if (!status) find_now(d, m, next);
     for (int r = 0; r < d->size; r++) {
         d->carried += (double)m->out[r].regions_bytes;
         if (out[r].data != &nothing) free(out[r].data);
         if (in[r].data != &nothing) free(in[r].data);
+        out[r] = in[r] = (evn_parcel){0};
     }
-    free(out);
     return status;
 }
 
@@ -356,7 +352,7 @@ static evn_status tell_loop(evn_distributed *d, struct next *next, evn_status mi
                                .from = from,
                                .kept = kept,
                                .links = -1,
-                               .instances = d->instances};
+                               .instances = distributed_instances(d)};
     mine = next_take(d, next, &change, what, mine);
     free(first);
     free(from);

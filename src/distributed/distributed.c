@@ -49,7 +49,7 @@ evn_status distributed_open_loop(evn_distributed *d) {
                                  .weight = d->weight,
                                  .units = units,
                                  .speed = speed,
-                                 .instances = d->instances};
+                                 .instances = distributed_instances(d)};
     evn_status status = evn_schedule_open(&d->schedule, d->text, &problem);
     free(speed);
     if (!status) status = evn_loop_open(&d->loop, d->units, d->schedule);
@@ -153,7 +153,8 @@ static evn_status meet_first(evn_distributed *d, const evn_distribution *own, ev
     struct opening *all = malloc(ranks * sizeof *all);
     int *tasks = malloc(ranks * sizeof *tasks);
     d->sum = calloc(ranks + 1, sizeof *d->sum);
-    if (!mine && (!all || !tasks || !d->sum))
+    d->parcel = calloc(2 * ranks, sizeof *d->parcel);
+    if (!mine && (!all || !tasks || !d->sum || !d->parcel))
         mine = evn_fail(EVN_MEMORY, "distributed: no memory for %zu ranks", ranks);
     mine = distributed_meet(d, "evn_distributed_open()", mine, &me, sizeof me, all);
     if (!mine) mine = compare(d, all);
@@ -214,6 +215,7 @@ void evn_distributed_close(evn_distributed *d) {
     free(d->weight);
     free(d->seconds);
     free(d->sum);
+    free(d->parcel);
     free(d->origin);
     free(d->now);
     free(d->sum_before);

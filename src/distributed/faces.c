@@ -118,19 +118,21 @@ static evn_status check_side(const evn_distributed *d, const evn_face *f, evn_ra
 /* One side of a face in a region of this rank. */
 struct side_here {
     size_t slot; /* task * regions + region */
-    int written, fresh;
+    int written;
     long long at;
     const long long *stride;
     int n[3];
     evn_rank_task giver;
 };
 
+static size_t slot_of(const evn_distributed *d, const evn_face *f, int task, int to) {
+    return (size_t)task * (size_t)d->regions + (size_t)(to ? f->to_region : f->from_region);
+}
+
 static struct side_here side_of(const evn_distributed *d, const evn_face *f, evn_rank_task giver,
-                                int task, int to, int fresh) {
-    struct side_here s = {.slot = (size_t)task * (size_t)d->regions +
-                                  (size_t)(to ? f->to_region : f->from_region),
+                                int task, int to) {
+    struct side_here s = {.slot = slot_of(d, f, task, to),
                           .written = to,
-                          .fresh = fresh,
                           .at = to ? f->to_at : f->from_at,
                           .stride = to ? f->to_stride : f->from_stride,
                           .giver = giver};
@@ -180,31 +182,58 @@ static evn_status check_region(const evn_distributed *d, const struct side_here 
     return EVN_OK;
 }
 
-/* Faces from `before` on, and what others come to read, with all faces of the same regions. */
-static evn_status check_overlaps(const evn_distributed *d, int before) {
-    const size_t most = 2 * (size_t)d->faces + (size_t)d->reads + 1;
-    struct side_here *side = malloc(most * sizeof *side);
-    if (!side) return no_memory(d);
-    size_t sides = 0;
+/* A mark for each region that is touched by faces from `before` on, or by fresh reads. */
+static char *touch(const evn_distributed *d, int before) {
+    char *touched = calloc((size_t)d->tasks * (size_t)d->regions + 1, 1);
+    if (!touched) return NULL;
+    for (int i = before; i < d->faces; i++) {
+        const struct writing *f = &d->face[i];
+        touched[slot_of(d, &f->block, f->to, 1)] = 1;
+        if (f->from.rank == d->rank) touched[slot_of(d, &f->block, f->from.number, 0)] = 1;
+    }
+    for (int i = 0; i < d->reads; i++)
+        if (d->read[i].fresh) touched[slot_of(d, &d->read[i].block, d->read[i].block.from, 0)] = 1;
+    return touched;
+}
+
+/* The sides in touched regions; `side` NULL: their number alone. */
+static size_t find_sides(const evn_distributed *d, const char *touched, struct side_here *side) {
+    size_t count = 0;
     for (int i = 0; i < d->faces; i++) {
         const struct writing *f = &d->face[i];
-        side[sides++] = side_of(d, &f->block, f->giver, f->to, 1, i >= before);
-        if (f->from.rank == d->rank)
-            side[sides++] = side_of(d, &f->block, f->giver, f->from.number, 0, i >= before);
+        for (int to = 0; to < 2; to++) {
+            if (!to && f->from.rank != d->rank) continue;
+            const int task = to ? f->to : f->from.number;
+            if (!touched[slot_of(d, &f->block, task, to)]) continue;
+            if (side) side[count] = side_of(d, &f->block, f->giver, task, to);
+            count++;
+        }
     }
     for (int i = 0; i < d->reads; i++) {
         const struct reading *r = &d->read[i];
-        side[sides++] = side_of(d, &r->block, r->giver, r->block.from, 0, r->fresh);
+        if (!touched[slot_of(d, &r->block, r->block.from, 0)]) continue;
+        if (side) side[count] = side_of(d, &r->block, r->giver, r->block.from, 0);
+        count++;
     }
-    qsort(side, sides, sizeof *side, by_slot);
-    evn_status status = EVN_OK;
+    return count;
+}
+
+/* Faces from `before` on, and what others come to read, with all faces of the same regions. */
+static evn_status check_overlaps(const evn_distributed *d, int before) {
+    char *touched = touch(d, before);
+    const size_t sides = touched ? find_sides(d, touched, NULL) : 0;
+    struct side_here *side = touched ? malloc((sides + 1) * sizeof *side) : NULL;
+    evn_status status = side ? EVN_OK : no_memory(d);
+    if (side) {
+        find_sides(d, touched, side);
+        qsort(side, sides, sizeof *side, by_slot);
+    }
     for (size_t i = 0, next; !status && i < sides; i = next) {
-        int fresh = 0;
-        for (next = i; next < sides && side[next].slot == side[i].slot; next++)
-            fresh |= side[next].fresh;
-        if (fresh && side[i].written) status = check_region(d, &side[i], (int)(next - i));
+        for (next = i; next < sides && side[next].slot == side[i].slot;) next++;
+        if (side[i].written) status = check_region(d, &side[i], (int)(next - i));
     }
     free(side);
+    free(touched);
     return status;
 }
 
@@ -401,12 +430,16 @@ static evn_status find_sources(evn_distributed *d, const evn_rank_task *now,
     for (size_t at = 0; (l = letters_next(letters, &at));)
         for (int w = 0; w < d->ways; w++)
             if (d->way[w].rank == l->from) next[w] = (const evn_rank_task *)(l + 1);
-    for (int i = 0; i < d->faces; i++) {
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < d->faces; i++) {
         struct writing *f = &d->face[i];
-        f->from = f->way < 0 ? now[f->from.number] : *next[f->way]++;
+        if (f->way >= 0 && !next[f->way]) /* it says why when all meet */
+            status = evn_fail(EVN_STOPPED, "distributed: rank %d has failed", f->from.rank);
+        else
+            f->from = f->way < 0 ? now[f->from.number] : *next[f->way]++;
     }
     free(next);
-    return EVN_OK;
+    return status;
 }
 
 /* Faces whose tasks are gone go, and those whose target is on another rank are posted there. */

@@ -45,9 +45,10 @@ struct evn_distributed {
     evn_place *place;
     char *text; /* of the schedule */
     int regions, instances;
-    int counts; /* 1: `instances` is a number of runs to come; 0: many */
+    int counts; /* 1: `instances` is a number of runs to come, down to 0; 0: many */
     evn_access *access;
     size_t element;
+    evn_parcel *parcel; /* twice `size`, empty between uses */
     /* this rank's tasks */
     int tasks;
     int *region;   /* [task * regions + i] */
@@ -98,6 +99,9 @@ evn_status letters_add(struct record *letters, int from, int to, const void *dat
  * has failed brings nothing. Collective, no agreement. */
 evn_status letters_route(const evn_distributed *d, struct record *letters, evn_status mine);
 
+/* A neighbour's failure, which it tells itself when all meet: EVN_STOPPED yields to that. */
+evn_status letters_yield(evn_status status);
+
 /* The letter at *at, which goes on to the next; NULL: there is none. */
 const struct letter *letters_next(const struct record *letters, size_t *at);
 
@@ -108,6 +112,11 @@ evn_status distributed_may(const evn_distributed *d, const char *what);
 
 /* The status of all ranks after something that cannot be undone. Collective. */
 evn_status distributed_done(evn_distributed *d, const char *what, evn_status mine);
+
+/* Runs to come, as schedules have it: 0 is many. */
+static inline int distributed_instances(const evn_distributed *d) {
+    return d->counts && !d->instances ? 1 : d->instances;
+}
 
 /* Opens the loop over the present tasks; closes it with its exchange. */
 evn_status distributed_open_loop(evn_distributed *d);

@@ -106,6 +106,11 @@ static evn_status part(const struct round *r, struct record *letters, struct rec
     return status;
 }
 
+evn_status letters_yield(evn_status status) {
+    return status == EVN_BODY ? evn_fail(EVN_STOPPED, "distributed: another rank has failed")
+                              : status;
+}
+
 /* One round with parcels of the size of `ranks`, all empty before and after. First sizes go, which
  * both ends must know; a rank that has failed sends none. */
 static evn_status pass(const evn_distributed *d, const struct round *r, struct record *letters,
@@ -138,7 +143,7 @@ static evn_status pass(const evn_distributed *d, const struct round *r, struct r
         if (r->in[i] >= 0) in[r->in[i]] = (evn_parcel){0};
     record_free(&leave);
     record_free(&come);
-    return mine ? mine : status;
+    return mine ? mine : letters_yield(status);
 }
 
 struct place_of {
@@ -173,18 +178,11 @@ static evn_status sort(struct record *letters) {
 
 evn_status letters_route(const evn_distributed *d, struct record *letters, evn_status mine) {
     if (d->size > 1) {
-        const size_t ranks = (size_t)d->size;
-        evn_parcel *parcel = calloc(2 * ranks, sizeof *parcel);
-        if (!parcel) {
-            evn_fail(EVN_MEMORY, "distributed: no memory for %zu ranks", ranks);
-            cluster_abort(d->cluster); /* others wait for this rank */
-        }
         struct round r = {.lo = 0, .n = d->size};
         for (int widest = d->size; widest > 1; widest = (widest + 1) / 2) {
             r = halve(d->rank, r.lo, r.n);
-            mine = pass(d, &r, letters, parcel, parcel + ranks, mine);
+            mine = pass(d, &r, letters, d->parcel, d->parcel + d->size, mine);
         }
-        free(parcel);
     }
     if (!mine) mine = sort(letters);
     if (mine) letters->bytes = 0;

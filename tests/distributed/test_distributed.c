@@ -3,7 +3,8 @@
  * renumbered; births; faces, also with means and repetitions, given by any rank; balances that move
  * tasks along. All values are those of plain arrays, ghosts included, with ranks that have no
  * tasks, on cores and devices; and one hash comes of any number of ranks. Mistakes are named on all
- * ranks and change nothing. Run: ctest -R '^distributed$' */
+ * ranks and change nothing; nor does memory that is missing on one rank go unnoticed on others.
+ * Run: ctest -R '^distributed$' */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define HAVE_FAILING 0
+static long fails;
+#else
+#    define HAVE_FAILING 1
+/* Allocations of this thread: the one that fails, counted down; 0: none does. */
+static _Thread_local long fails;
+static int may_allocate(void) { return !fails || --fails; }
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
+void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
+void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
+#endif
+
 /* Values of a task: its inner ones with a ghost at each end; and ghosts of two resolutions, two
  * means of its left neighbour's, and four repetitions of its right one's. */
 enum { VALUES = 20, COARSE = 6, MOST = 60, START = 14, RANKS_MAX = 5, REGIONS = 2 };
@@ -26,6 +41,7 @@ static const size_t BYTES[REGIONS] = {VALUES * sizeof(double), COARSE * sizeof(d
 struct trial {
     int ranks, rounds;
     int alike; /* 1: nothing that depends on where tasks are */
+    int instances;
     const char *schedule;
     const char *const *list;
     int tasks[RANKS_MAX]; /* at first */
@@ -113,6 +129,9 @@ static void check(struct world *w) {
         must(!memcmp(v, t->v, sizeof v));
         must(!memcmp(c, t->c, sizeof c));
     }
+    int regions = 0; /* and none of tasks that are gone or have left */
+    for (int r = 0; r < 4 * MOST * REGIONS; r++) regions += evn_place_bytes(w->place, r) > 0;
+    must(regions == here * REGIONS);
     must(here == evn_distributed_tasks(w->mesh));
     must(!here == !evn_distributed_loop(w->mesh));
     must(evn_distributed_sum(w->mesh, trial->ranks) == w->tasks);
@@ -202,6 +221,7 @@ static void open_world(struct world *w, evn_cluster *cluster) {
                                                                .place = w->place,
                                                                .schedule = trial->schedule,
                                                                .tasks = trial->tasks[w->rank],
+                                                               .instances = trial->instances,
                                                                .regions = REGIONS,
                                                                .bytes = bytes,
                                                                .access = access,
@@ -483,6 +503,7 @@ static const struct trial ONE = {.ranks = 1, .tasks = {START}};
 static const struct trial TWO = {.ranks = 2, .tasks = {0, START}};
 static const struct trial THREE = {.ranks = 3, .tasks = {5, 0, START - 5}};
 static const struct trial FIVE = {.ranks = 5, .tasks = {1, 6, 0, 0, START - 7}};
+static const char *const CORES[RANKS_MAX] = {"1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1", "1:CPU:1"};
 static const struct trial *const SIZES[] = {&ONE, &TWO, &THREE, &FIVE};
 
 static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) {
@@ -531,6 +552,73 @@ static void test_one_hash(void **state) {
         if (!i) of_one = *result;
         assert_true(*result == of_one);
     }
+}
+
+/* ---- balance ------------------------------------------------------------------------------- */
+
+/* Seconds that no machine takes for such a task, so that they are all that is measured. */
+static double cost(int i) { return 1000 * (1 + i * 7 % 11); }
+
+static evn_status costly(evn_unit *unit, evn_batch *b, void *arg) {
+    struct world *w = arg;
+    (void)unit;
+    for (int t; (t = evn_batch_next(b)) >= 0;) {
+        compute(evn_batch_host(b, t, 0), evn_batch_host(b, t, 1), w->step);
+        evn_batch_add(b, t, cost(w->at[t]));
+    }
+    return EVN_OK;
+}
+
+static void run_costly(struct world *w) {
+    must_ok(evn_distributed_run(w->mesh, costly, w));
+    step_plainly(w);
+    w->step++;
+}
+
+/* The longest rank, in seconds of one core. */
+static double longest(const struct world *w) {
+    double load[RANKS_MAX] = {0}, most = 0;
+    for (int i = 0; i < w->tasks; i++) load[w->line[i].rank] += cost(i);
+    for (int r = 0; r < trial->ranks; r++)
+        if (load[r] > most) most = load[r];
+    return most;
+}
+
+/* After one run loads are as even as consecutive tasks allow, and stay as they are since times have
+ * gone along; with no run to come nothing moves. */
+static void balances(evn_cluster *cluster) {
+    static struct world w;
+    double all = 0, largest = 0;
+    open_world(&w, cluster);
+    for (int i = 0; i < w.tasks; i++) {
+        all += cost(i);
+        if (cost(i) > largest) largest = cost(i);
+    }
+    const double before = longest(&w);
+    run_costly(&w);
+    const int moved = balance(&w);
+    if (trial->instances == 1) {
+        must(!moved && longest(&w) == before);
+    } else {
+        must(moved && longest(&w) <= all / trial->ranks + largest);
+        must(evn_distributed_tasks(w.mesh) > 0);
+        must(!balance(&w));
+    }
+    run_costly(&w);
+    must(!balance(&w));
+    close_world(&w);
+}
+
+static void test_balance(void **state) {
+    (void)state;
+    for (int i = 1; i < 4; i++)
+        for (int instances = 0; instances < 4; instances++) {
+            struct trial t = *SIZES[i];
+            t.instances = instances;
+            t.schedule = "auto";
+            t.list = CORES;
+            run(&t, balances);
+        }
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
@@ -703,6 +791,73 @@ static void openings(evn_cluster *cluster) {
     close_world(&w);
 }
 
+/* ---- no memory ----------------------------------------------------------------------------- */
+
+static int way_of_failing;
+
+static evn_status blank(evn_unit *unit, evn_batch *b, void *arg) {
+    (void)unit, (void)arg;
+    for (int t; (t = evn_batch_next(b)) >= 0;)
+        for (int i = 0; i < REGIONS; i++) memset(evn_batch_host(b, t, i), 0, BYTES[i]);
+    return EVN_OK;
+}
+
+/* Each allocation of a call fails on one rank: all ranks get the same, and either all is as it was
+ * or the object says that it can only be closed. */
+static void no_memory(evn_cluster *cluster) {
+    static struct world w;
+    int failures = 0, broken = 0;
+    for (long k = 1, done = 0; !done; k++) {
+        open_world(&w, cluster);
+        run_step(&w);
+        const int n = evn_distributed_tasks(w.mesh);
+        int first[MOST + 1], from[MOST];
+        char kept[MOST];
+        for (int t = 0; t <= n; t++) first[t] = from[t] = t, kept[t] = t != 1;
+        const evn_change c = {.tasks = n, .first = first, .from = from, .kept = kept, .links = -1};
+        evn_rank_face f = {{0, 4}, {2, 0}, {.from_at = 9, .to_at = 12, .n = {1, 1, 1}}};
+        evn_rank_task task[2] = {{0, 1}, {2, 1}};
+        if (way_of_failing == 3) {
+            must_ok(evn_distributed_change(w.mesh, &c, NULL));
+            must_ok(evn_distributed_bear(w.mesh, blank, NULL));
+        }
+        if (w.rank == 2) fails = k;
+        const evn_status status = way_of_failing == 0   ? evn_distributed_add(w.mesh, !w.rank, &f)
+                                  : way_of_failing == 1 ? evn_distributed_change(w.mesh, &c, NULL)
+                                  : way_of_failing == 2 ? evn_distributed_balance(w.mesh, NULL)
+                                                        : evn_distributed_now(w.mesh, 2, task);
+        int over = fails > 0 || w.rank != 2, all[RANKS_MAX], least = 1;
+        const int mine = status;
+        fails = 0;
+        must(!status || strstr(evn_message(), "no memory") ||
+             strstr(evn_message(), "not enough memory"));
+        must_ok(evn_cluster_gather(cluster, &mine, sizeof mine, all));
+        for (int r = 0; !w.rank && r < trial->ranks; r++) must(all[r] == mine);
+        must_ok(evn_cluster_gather(cluster, &over, sizeof over, all));
+        for (int r = 0; !w.rank && r < trial->ranks; r++) least &= all[r];
+        must_ok(evn_cluster_tell(cluster, &least, sizeof least));
+        done = least;
+        must(!status || (status == EVN_MEMORY && !done));
+        if (!status) must_ok(evn_distributed_bear(w.mesh, blank, NULL));
+        const evn_status after = evn_distributed_run(w.mesh, body, &w);
+        must(!after || (status && after == EVN_USAGE && strstr(evn_message(), "only be closed")));
+        broken += after != EVN_OK;
+        failures += status != EVN_OK;
+        close_world(&w);
+    }
+    must(failures > 10 && failures > broken);
+    must(way_of_failing != 3 || !broken); /* a question changes nothing */
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    struct trial t = THREE;
+    t.schedule = "auto";
+    t.list = CORES;
+    for (way_of_failing = 0; HAVE_FAILING && way_of_failing < 4; way_of_failing++)
+        run(&t, no_memory);
+}
+
 static void test_mistakes(void **state) {
     (void)state;
     struct trial t = THREE;
@@ -714,10 +869,9 @@ static void test_mistakes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_one_hash),
-        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_values),    cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_one_hash),  cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_mistakes),
     };
     result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (result == MAP_FAILED) return 1;
