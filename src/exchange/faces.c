@@ -90,9 +90,18 @@ void exchange_compact(evn_exchange *x) {
 
 /* ---- other faces --------------------------------------------------------------------------- */
 
+/* Whether a unit and device with tasks of faces have a second half to finish still. */
+static int is_half_done(const evn_exchange *x) {
+    for (int i = 0; x->open && i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        if (p->end >= 0 && !exchange_far(x, p) && x->plan.end[p->end].unfinished) return 1;
+    }
+    return 0;
+}
+
 /* Whether faces may change: no run is half done, and nothing was copied early. */
 static evn_status may_change(const evn_exchange *x, const char *what) {
-    if (x->open)
+    if (is_half_done(x))
         return evn_fail(EVN_USAGE,
                         "exchange: %s while the second half of an exchange is open; the next "
                         "instance's bodies finish it",
