@@ -21,36 +21,40 @@ static double largest(const double *a, int n) {
     return max;
 }
 
-/* Links as neighbours of both ends. A link to itself or of no bytes is none. */
+/* A link to itself or of no bytes is none. */
+static int is_link(const evn_link *link) {
+    return link->task[0] != link->task[1] && link->bytes > 0;
+}
+
+/* Links as neighbours of both ends. */
 static void make_graph(struct map_model *m, const evn_problem *p) {
-    for (int t = 0; t <= m->tasks; t++) m->start[t] = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int l = 0; l < p->links; l++) {
-            const evn_link *link = &p->link[l];
-            if (link->task[0] == link->task[1] || !(link->bytes > 0)) continue;
-            const double bytes = link->bytes < 1e100 ? link->bytes : 1e100;
-            for (int e = 0; e < 2; e++) {
-                int at = link->task[e];
-                if (pass) {
-                    m->neighbour[m->start[at]] = link->task[1 - e];
-                    m->bytes[m->start[at]] = bytes;
-                }
-                m->start[at]++;
-            }
-        }
-        /* counts become beginnings; after the second pass each is the beginning of
-         * the next */
-        if (!pass) {
-            int sum = 0;
-            for (int t = 0; t <= m->tasks; t++) {
-                int count = m->start[t];
-                m->start[t] = sum;
-                sum += count;
-            }
-        }
+    const evn_link *const link = p->link;
+    const int tasks = m->tasks, links = p->links;
+    int *const start = m->start, *const neighbour = m->neighbour;
+    double *const bytes = m->bytes;
+    for (int t = 0; t <= tasks; t++) start[t] = 0;
+    for (int l = 0; l < links; l++) {
+        if (!is_link(&link[l])) continue;
+        start[link[l].task[0]]++;
+        start[link[l].task[1]]++;
     }
-    for (int t = m->tasks; t > 0; t--) m->start[t] = m->start[t - 1];
-    m->start[0] = 0;
+    for (int t = 0, sum = 0; t <= tasks; t++) {
+        const int count = start[t];
+        start[t] = sum;
+        sum += count;
+    }
+    for (int l = 0; l < links; l++) {
+        if (!is_link(&link[l])) continue;
+        const double size = link[l].bytes < 1e100 ? link[l].bytes : 1e100;
+        const int a = link[l].task[0], b = link[l].task[1];
+        const int of_a = start[a]++, of_b = start[b]++;
+        neighbour[of_a] = b;
+        neighbour[of_b] = a;
+        bytes[of_a] = bytes[of_b] = size;
+    }
+    /* each is the beginning of the next one now */
+    for (int t = tasks; t > 0; t--) start[t] = start[t - 1];
+    start[0] = 0;
 }
 
 int map_model_open(struct map_model *m, const evn_problem *p, const double *weight,

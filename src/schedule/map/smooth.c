@@ -174,12 +174,22 @@ static int pass(struct map_repair *r, double limit, double loose) {
     return best < began;
 }
 
+/* Whether all links of task t are within its unit: such a task cuts no less elsewhere. */
+static int is_inside(struct map_repair *r, int t) {
+    const struct map_model *m = r->m;
+    const int u = r->owner[t];
+    for (int i = m->start[t]; i < m->start[t + 1]; i++)
+        if (r->owner[m->neighbour[i]] != u) return 0;
+    r->budget -= 1 + m->start[t + 1] - m->start[t];
+    return 1;
+}
+
 /* Single moves that cut less, tasks in order. */
 static void sweep(struct map_repair *r, double limit) {
     for (int s = 0, moves = 1; s < SWEEPS && moves && r->budget > 0; s++) {
         moves = 0;
         for (int t = 0; t < r->m->tasks && r->budget > 0; t++) {
-            if (!may_give(r, r->owner[t])) continue;
+            if (!may_give(r, r->owner[t]) || is_inside(r, t)) continue;
             int n = add_borders(r, t, r->border, 0), to = -1;
             double best = 0;
             for (int i = 0; i < n; i++) {
