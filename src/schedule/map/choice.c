@@ -147,13 +147,7 @@ static void repair(struct choice *c, const int *owner, int parts) {
     for (int i = 0; i < 3; i++) {
         long share = c->budget / (parts * 3 - i);
         map_repair_start(c->repair, owner, share);
-        if (looser[i] > 0) {
-            double loose = c->limit * (1 + looser[i]);
-            map_balance(c->repair, loose);
-            map_smooth(c->repair, loose, loose);
-        }
-        map_balance(c->repair, c->limit);
-        map_smooth(c->repair, c->limit, c->limit * 1.01);
+        map_straighten(c->repair, c->limit, looser[i]);
         c->budget -= share - map_repair_left(c->repair);
         offer(c, map_repair_owner(c->repair));
     }

@@ -25,6 +25,7 @@
 #include "schedule/capacity.h"
 #include "schedule/learn.h"
 #include "schedule/map/choice.h"
+#include "schedule/map/state.h"
 #include "schedule/policy.h"
 #include <math.h>
 #include <stdio.h>
@@ -47,11 +48,21 @@ enum {
 /* A cut that has grown by so much since the last plan may be worth another one. */
 #define DRIFT 1.1
 
+/* Seconds that straightening borders takes after a change, measured for 400 tasks on 4 and 16
+ * units: so many for a task and unit, of which four count in any case; and at most, as its budget
+ * is spent. */
+#define STRAIGHTEN_S   1.5e-6
+#define STRAIGHTEN_MAX 0.04
+
+/* Times the part of all weight that a repair moves: the part of the bytes that it must spare. */
+#define MOVES 2
+
 struct state {
     double ratio; /* makespan over its lower bound, when the assignment was chosen */
     double lost;  /* s by the imbalance since the last search, and SEARCH_FREE */
     double cut;   /* part of the links' bytes that the last plan cut */
     int planned;  /* instances learnt by then */
+    int changed;  /* instances learnt by the last change of tasks */
     struct learn *learn;
 };
 
@@ -315,13 +326,6 @@ static int keep_most(const evn_schedule *s, double most, int *to) {
     return failed;
 }
 
-/* The score that a repair has kept up with; without a pass over all tasks where no memories fill.
- */
-static struct map_score score_of(const struct map_model *m, const struct map_repair *r) {
-    if (m->memory) return map_repair_score(r);
-    return (struct map_score){.makespan = map_repair_makespan(r), .cut = map_repair_cut(r)};
-}
-
 /* Where a repair has ended for want of time, as where one task has become a thousand: a plan from
  * scratch in `to` if it is shorter than the repair's `makespan`; 1 if so. */
 static int plan_from_far(const evn_schedule *s, const struct map_model *m, const evn_problem *p,
@@ -339,6 +343,50 @@ static int plan_from_far(const evn_schedule *s, const struct map_model *m, const
     return better;
 }
 
+/* A score whose bytes count more the more weight moves: a part of it that moves is worth twice that
+ * part of the bytes. */
+static struct map_score dearer(const evn_schedule *s, struct map_score score, const int *to) {
+    const evn_problem *p = &s->problem;
+    double moved = 0, all = 0;
+    for (int t = 0; t < p->tasks; t++) {
+        all += p->weight[t];
+        moved += to[t] != s->owner[t] ? p->weight[t] : 0;
+    }
+    if (all > 0) score.cut *= 1 + MOVES * moved / all;
+    return score;
+}
+
+/* Repairs of the present owners that straighten borders under looser limits first: change after
+ * change borders become ragged, and steps under the limit alone leave them so. The best of them
+ * takes the place of `to`, which has `score`, if it is better. */
+static struct map_score straighten(const evn_schedule *s, struct map_repair *r, double limit,
+                                   struct map_score score, int *to) {
+    static const double looser[] = {0.01, 0.02, 0.04};
+    struct map_score best = dearer(s, score, to);
+    for (int i = 0; i < 3; i++) {
+        map_repair_start(r, s->owner, MAP_BUDGET / 4);
+        map_straighten(r, limit, looser[i]);
+        const struct map_score of = map_repair_score(r);
+        const struct map_score other = dearer(s, of, map_repair_owner(r));
+        if (!map_better(other, best, limit)) continue;
+        best = other;
+        score = of;
+        memcpy(to, map_repair_owner(r), (size_t)s->problem.tasks * sizeof *to);
+    }
+    return score;
+}
+
+/* Whether the time that units are longer than without exchange, in as many instances as the last
+ * tasks had, is more than straightening takes. */
+static int may_straighten(const evn_schedule *s, const struct map_model *m, double makespan) {
+    const struct state *state = s->state;
+    const int since = learn_instances(state->learn) - state->changed;
+    const double price =
+        fmin(STRAIGHTEN_S * s->problem.tasks * (s->problem.units + 4), STRAIGHTEN_MAX);
+    return m->per_byte > 0 && s->problem.tasks <= SMOOTHED &&
+           (makespan - m->bound) * m->time_unit * since > price;
+}
+
 /* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
  * certain. */
 static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
@@ -346,15 +394,16 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
     struct learn *l = ((struct state *)s->state)->learn;
     const double left = fmin(learn_left(l), MANY);
     map_repair_start(r, s->owner, MAP_BUDGET / 4);
-    const struct map_score now = score_of(m, r);
+    const struct map_score now = map_repair_score(r);
     map_balance(r, m->bound * (1 + MAP_NEAR));
     const double limit = fmax(map_repair_makespan(r), m->bound * 1.01);
     map_smooth(r, limit, limit * 1.02);
     memcpy(to, map_repair_owner(r), (size_t)p->tasks * sizeof *to);
-    const int far =
-        map_repair_left(r) <= 0 && plan_from_far(s, m, p, map_repair_makespan(r), to, scratch);
+    struct map_score then = map_repair_score(r);
+    const int far = map_repair_left(r) <= 0 && plan_from_far(s, m, p, then.makespan, to, scratch);
+    if (!far && may_straighten(s, m, then.makespan)) then = straighten(s, r, limit, then, to);
     if (most > 0 && keep_most(s, most, to)) return;
-    const struct map_score then = far || most > 0 ? map_score(m, to, scratch) : score_of(m, r);
+    if (far || most > 0) then = map_score(m, to, scratch);
     const double move = seconds_to_move(s, m, p, s->owner, to);
     if (then.over < now.over ||
         (then.over == now.over && (now.makespan - then.makespan) * m->time_unit * left > move))
@@ -420,6 +469,7 @@ static evn_status change(evn_schedule *s, const struct origins *o) {
     s->settled = 0;
     if (p->units > 1 && !o->renumbers) rebalance(s, o->change->most);
     if (!o->renumbers) state->ratio = known_ratio(s);
+    state->changed = learn_instances(state->learn);
     free(was);
     return EVN_OK;
 }

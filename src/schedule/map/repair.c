@@ -83,7 +83,8 @@ struct map_repair *map_repair_open(const struct map_model *m) {
 const int *map_repair_owner(const struct map_repair *r) { return r->owner; }
 
 struct map_score map_repair_score(const struct map_repair *r) {
-    return map_score(r->m, r->owner, r->scratch);
+    if (r->m->memory) return map_score(r->m, r->owner, r->scratch);
+    return (struct map_score){.makespan = map_repair_makespan(r), .cut = r->cut};
 }
 
 static void link_in(struct map_repair *r, int t, int u) {
@@ -108,8 +109,6 @@ static void link_out(struct map_repair *r, int t) {
 double map_repair_makespan(const struct map_repair *r) {
     return r->cost[tournament_winner(&r->longest)];
 }
-
-double map_repair_cut(const struct map_repair *r) { return r->cut; }
 
 long map_repair_left(const struct map_repair *r) { return r->budget; }
 

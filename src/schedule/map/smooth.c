@@ -215,3 +215,13 @@ void map_smooth(struct map_repair *r, double limit, double loose) {
     while (r->budget > 0 && pass(r, limit, loose)) {
     }
 }
+
+void map_straighten(struct map_repair *r, double limit, double looser) {
+    const double loose = limit * (1 + looser);
+    if (looser > 0) {
+        map_balance(r, loose);
+        map_smooth(r, loose, loose);
+    }
+    map_balance(r, limit);
+    map_smooth(r, limit, limit * 1.01);
+}
