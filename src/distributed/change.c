@@ -90,7 +90,7 @@ evn_status next_take(evn_distributed *d, struct next *next, const evn_change *ch
     if (!mine) mine = change_loop(d, next, change);
     /* faces are numbered as before where the loop could not change */
     mine = rank_faces_follow(d, d->now, mine);
-    mine = rank_faces_connect(d, mine);
+    mine = rank_faces_connect(d, 0, mine);
     return distributed_done(d, what, mine);
 }
 

@@ -258,9 +258,7 @@ double evn_distributed_carried(const evn_distributed *d) {
 
 void evn_distributed_faces(const evn_distributed *d, int *within, int *from, int *to) {
     NEED_OR(, d, "distributed tasks");
-    int far = 0;
-    for (int i = 0; i < d->faces; i++) far += d->face[i].from.rank != d->rank;
-    if (within) *within = d->faces - far;
-    if (from) *from = far;
+    if (within) *within = d->faces - d->fars;
+    if (from) *from = d->fars;
     if (to) *to = d->reads;
 }

@@ -16,10 +16,23 @@ static evn_status no_memory(const evn_distributed *d) {
 void rank_faces_close(evn_distributed *d) {
     ways_close(d);
     free(d->face);
+    free(d->far);
     free(d->read);
+    d->far = NULL;
+    d->fars = d->far_room = 0;
     d->face = NULL;
     d->read = NULL;
     d->faces = d->reads = 0;
+}
+
+/* Adds the face of index i to those of other ranks, if it is one. */
+static evn_status note_far(evn_distributed *d, int i) {
+    if (d->face[i].from.rank == d->rank) return EVN_OK;
+    int *far = array_grow(d->far, d->fars, &d->far_room, sizeof *far);
+    if (!far) return no_memory(d);
+    d->far = far;
+    d->far[d->fars++] = i;
+    return EVN_OK;
 }
 
 /* ---- checks of one face -------------------------------------------------------------------- */
@@ -196,43 +209,49 @@ static char *touch(const evn_distributed *d, int before) {
     return touched;
 }
 
-/* The sides in touched regions; `side` NULL: their number alone. */
-static size_t find_sides(const evn_distributed *d, const char *touched, struct side_here *side) {
-    size_t count = 0;
-    for (int i = 0; i < d->faces; i++) {
+/* Sides in touched regions. */
+struct sides {
+    struct side_here *side;
+    int count, room;
+};
+
+static int add_side(struct sides *s, struct side_here side) {
+    struct side_here *more = array_grow(s->side, s->count, &s->room, sizeof *more);
+    if (!more) return -1;
+    s->side = more;
+    s->side[s->count++] = side;
+    return 0;
+}
+
+static int find_sides(const evn_distributed *d, const char *touched, struct sides *s) {
+    int failed = 0;
+    for (int i = 0; !failed && i < d->faces; i++) {
         const struct writing *f = &d->face[i];
-        for (int to = 0; to < 2; to++) {
-            if (!to && f->from.rank != d->rank) continue;
-            const int task = to ? f->to : f->from.number;
-            if (!touched[slot_of(d, &f->block, task, to)]) continue;
-            if (side) side[count] = side_of(d, &f->block, f->giver, task, to);
-            count++;
-        }
+        const int own = f->from.rank == d->rank;
+        if (touched[slot_of(d, &f->block, f->to, 1)])
+            failed |= add_side(s, side_of(d, &f->block, f->giver, f->to, 1));
+        if (own && touched[slot_of(d, &f->block, f->from.number, 0)])
+            failed |= add_side(s, side_of(d, &f->block, f->giver, f->from.number, 0));
     }
-    for (int i = 0; i < d->reads; i++) {
+    for (int i = 0; !failed && i < d->reads; i++) {
         const struct reading *r = &d->read[i];
-        if (!touched[slot_of(d, &r->block, r->block.from, 0)]) continue;
-        if (side) side[count] = side_of(d, &r->block, r->giver, r->block.from, 0);
-        count++;
+        if (touched[slot_of(d, &r->block, r->block.from, 0)])
+            failed |= add_side(s, side_of(d, &r->block, r->giver, r->block.from, 0));
     }
-    return count;
+    return failed;
 }
 
 /* Faces from `before` on, and what others come to read, with all faces of the same regions. */
 static evn_status check_overlaps(const evn_distributed *d, int before) {
     char *touched = touch(d, before);
-    const size_t sides = touched ? find_sides(d, touched, NULL) : 0;
-    struct side_here *side = touched ? malloc((sides + 1) * sizeof *side) : NULL;
-    evn_status status = side ? EVN_OK : no_memory(d);
-    if (side) {
-        find_sides(d, touched, side);
-        qsort(side, sides, sizeof *side, by_slot);
+    struct sides s = {0};
+    evn_status status = !touched || find_sides(d, touched, &s) ? no_memory(d) : EVN_OK;
+    if (s.count) qsort(s.side, (size_t)s.count, sizeof *s.side, by_slot);
+    for (int i = 0, next; !status && i < s.count; i = next) {
+        for (next = i; next < s.count && s.side[next].slot == s.side[i].slot;) next++;
+        if (s.side[i].written) status = check_region(d, &s.side[i], next - i);
     }
-    for (size_t i = 0, next; !status && i < sides; i = next) {
-        for (next = i; next < sides && side[next].slot == side[i].slot;) next++;
-        if (side[i].written) status = check_region(d, &side[i], (int)(next - i));
-    }
-    free(side);
+    free(s.side);
     free(touched);
     return status;
 }
@@ -267,10 +286,9 @@ static evn_status fill_reads(const evn_distributed *d, const struct record *lett
 static evn_status tell_sources(const evn_distributed *d, int fresh, struct reading **read,
                                int *reads, evn_status mine) {
     struct record letters = {0};
-    for (int i = 0; !mine && i < d->faces; i++) {
-        const struct writing *f = &d->face[i];
-        if (f->from.rank == d->rank) continue;
-        struct wanted w = {.block = f->block, .giver = f->giver, .fresh = i >= fresh};
+    for (int i = 0; !mine && i < d->fars; i++) {
+        const struct writing *f = &d->face[d->far[i]];
+        struct wanted w = {.block = f->block, .giver = f->giver, .fresh = d->far[i] >= fresh};
         w.block.from = f->from.number;
         mine = letters_add(&letters, d->rank, f->from.rank, &w, sizeof w);
     }
@@ -316,6 +334,7 @@ static evn_status bring(evn_distributed *d, int count, const evn_rank_face *face
                                                .block = g.face.block,
                                                .giver = {l->from, g.number},
                                                .way = -1};
+        mine = note_far(d, d->faces - 1);
     }
     record_free(&letters);
     return mine;
@@ -347,7 +366,7 @@ evn_status evn_distributed_add(evn_distributed *d, int count, const evn_rank_fac
     if (status) return status;
     status = distributed_agree(d, what, check_given(d, count, face));
     if (status) return status;
-    const int before = d->faces;
+    const int before = d->faces, fars = d->fars;
     struct reading *old = d->read;
     const int olds = d->reads;
     status = bring(d, count, face, EVN_OK);
@@ -367,20 +386,21 @@ evn_status evn_distributed_add(evn_distributed *d, int count, const evn_rank_fac
         d->read = old;
         d->reads = olds;
         d->faces = before;
+        d->fars = fars;
         return status;
     }
     free(old);
-    return distributed_done(d, what, rank_faces_connect(d, EVN_OK));
+    return distributed_done(d, what, rank_faces_connect(d, before, EVN_OK));
 }
 
 /* ---- within the rank, and ways ------------------------------------------------------------- */
 
-/* Faces within the rank that its exchange has not got yet. */
-static evn_status add_own(evn_distributed *d) {
+/* Faces within the rank, from `before` on, that its exchange has not got yet. */
+static evn_status add_own(evn_distributed *d, int before) {
     int count = 0;
-    evn_face *face = malloc(((size_t)d->faces + 1) * sizeof *face);
+    evn_face *face = malloc(((size_t)(d->faces - before) + 1) * sizeof *face);
     if (!face) return no_memory(d);
-    for (int i = 0; i < d->faces; i++) {
+    for (int i = before; i < d->faces; i++) {
         struct writing *f = &d->face[i];
         if (f->held || f->from.rank != d->rank) continue;
         face[count] = f->block;
@@ -397,8 +417,8 @@ static evn_status add_own(evn_distributed *d) {
     return status;
 }
 
-evn_status rank_faces_connect(evn_distributed *d, evn_status mine) {
-    if (!mine) mine = add_own(d);
+evn_status rank_faces_connect(evn_distributed *d, int before, evn_status mine) {
+    if (!mine) mine = add_own(d, before);
     return ways_open(d, mine);
 }
 
@@ -421,9 +441,8 @@ static evn_status tell_readers(const evn_distributed *d, const evn_rank_task *no
     return status;
 }
 
-/* The numbers of now come into the faces' sources. */
-static evn_status find_sources(evn_distributed *d, const evn_rank_task *now,
-                               const struct record *letters) {
+/* The numbers of now come into the sources on other ranks. */
+static evn_status find_sources(evn_distributed *d, const struct record *letters) {
     const evn_rank_task **next = calloc((size_t)d->ways + 1, sizeof *next);
     const struct letter *l;
     if (!next) return no_memory(d);
@@ -431,12 +450,12 @@ static evn_status find_sources(evn_distributed *d, const evn_rank_task *now,
         for (int w = 0; w < d->ways; w++)
             if (d->way[w].rank == l->from) next[w] = (const evn_rank_task *)(l + 1);
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < d->faces; i++) {
-        struct writing *f = &d->face[i];
-        if (f->way >= 0 && !next[f->way]) /* it says why when all meet */
+    for (int i = 0; !status && i < d->fars; i++) {
+        struct writing *f = &d->face[d->far[i]];
+        if (next[f->way])
+            f->from = *next[f->way]++;
+        else /* it says why when all meet */
             status = evn_fail(EVN_STOPPED, "distributed: rank %d has failed", f->from.rank);
-        else
-            f->from = f->way < 0 ? now[f->from.number] : *next[f->way]++;
     }
     free(next);
     return status;
@@ -446,18 +465,21 @@ static evn_status find_sources(evn_distributed *d, const evn_rank_task *now,
 static evn_status renumber(evn_distributed *d, const evn_rank_task *now, struct record *letters) {
     evn_status status = EVN_OK;
     int left = 0;
+    d->fars = 0;
     for (int i = 0; !status && i < d->faces; i++) {
-        struct writing f = d->face[i];
-        const evn_rank_task to = now[f.to];
-        if (to.rank < 0 || f.from.rank < 0) continue;
-        f.to = to.number;
-        f.held = f.held && d->exchange && to.rank == d->rank && f.from.rank == d->rank;
-        if (to.rank == d->rank) {
-            d->face[left++] = f;
-        } else {
-            f.held = 0;
-            status = letters_add(letters, d->rank, to.rank, &f, sizeof f);
+        struct writing *f = &d->face[i];
+        const evn_rank_task to = now[f->to];
+        if (f->way < 0) f->from = now[f->from.number];
+        if (to.rank < 0 || f->from.rank < 0) continue;
+        f->to = to.number;
+        f->way = -1;
+        f->held = f->held && d->exchange && to.rank == d->rank && f->from.rank == d->rank;
+        if (to.rank != d->rank) {
+            status = letters_add(letters, d->rank, to.rank, f, sizeof *f);
+            continue;
         }
+        if (left < i) d->face[left] = *f;
+        status = note_far(d, left++);
     }
     if (!status) d->faces = left;
     return status;
@@ -470,16 +492,19 @@ static evn_status take_in(evn_distributed *d, const struct record *letters) {
     struct writing *all = realloc(d->face, ((size_t)d->faces + more + 1) * sizeof *all);
     if (!all) return no_memory(d);
     d->face = all;
-    for (size_t at = 0; (l = letters_next(letters, &at));)
-        memcpy(&d->face[d->faces++], l + 1, sizeof *d->face);
-    return EVN_OK;
+    evn_status status = EVN_OK;
+    for (size_t at = 0; !status && (l = letters_next(letters, &at));) {
+        memcpy(&d->face[d->faces], l + 1, sizeof *d->face);
+        status = note_far(d, d->faces++);
+    }
+    return status;
 }
 
 evn_status rank_faces_follow(evn_distributed *d, const evn_rank_task *now, evn_status mine) {
     struct record letters = {0};
     if (!mine) mine = tell_readers(d, now, &letters);
     mine = letters_route(d, &letters, mine);
-    if (!mine) mine = find_sources(d, now, &letters);
+    if (!mine) mine = find_sources(d, &letters);
     letters.bytes = 0;
     if (!mine) mine = renumber(d, now, &letters);
     mine = letters_route(d, &letters, mine);

@@ -61,6 +61,7 @@ struct evn_distributed {
     evn_exchange *exchange; /* NULL: no faces within the rank */
     struct writing *face;
     int faces;
+    int *far, fars, far_room; /* indices of those that read other ranks' tasks, ascending */
     struct reading *read;
     int reads;
     struct neighbour *way;
@@ -135,9 +136,9 @@ void distributed_sum(const evn_distributed *d, const int *tasks, long long *sum)
  * agreement. */
 evn_status rank_faces_follow(evn_distributed *d, const evn_rank_task *now, evn_status mine);
 
-/* Gives faces within the rank to the loop's exchange, and opens ways for the others. Collective, no
- * agreement. */
-evn_status rank_faces_connect(evn_distributed *d, evn_status mine);
+/* Gives faces within the rank from index `before` on, which it may have got already, to the loop's
+ * exchange, and opens ways for the others. Collective, no agreement. */
+evn_status rank_faces_connect(evn_distributed *d, int before, evn_status mine);
 
 void rank_faces_close(evn_distributed *d);
 

@@ -65,11 +65,10 @@ static int find_way(const evn_distributed *d, int rank) {
 
 /* Neighbours, ascending. */
 static evn_status find_ways(evn_distributed *d) {
-    int *rank = malloc(((size_t)d->faces + (size_t)d->reads + 1) * sizeof *rank), count = 0;
+    int *rank = malloc(((size_t)d->fars + (size_t)d->reads + 1) * sizeof *rank), count = 0;
     if (!rank) return no_memory(d);
     for (int i = 0; i < d->reads; i++) rank[count++] = d->read[i].rank;
-    for (int i = 0; i < d->faces; i++)
-        if (d->face[i].from.rank != d->rank) rank[count++] = d->face[i].from.rank;
+    for (int i = 0; i < d->fars; i++) rank[count++] = d->face[d->far[i]].from.rank;
     count = sort_once(rank, count);
     d->way = calloc((size_t)count + 1, sizeof *d->way);
     for (int i = 0; d->way && i < count; i++) d->way[i].rank = rank[i];
@@ -85,7 +84,7 @@ static int region_of(const evn_distributed *d, int task, int slot) {
 /* Where each face lies in its message, and the regions that messages are of. */
 static evn_status lay_out(evn_distributed *d) {
     d->packed = malloc(((size_t)d->reads + 1) * sizeof *d->packed);
-    d->unpacked = malloc(((size_t)d->faces + 1) * sizeof *d->unpacked);
+    d->unpacked = malloc(((size_t)d->fars + 1) * sizeof *d->unpacked);
     if (!d->packed || !d->unpacked) return no_memory(d);
     d->packs = d->unpacks = 0;
     for (int i = 0; i < d->reads; i++) {
@@ -95,10 +94,8 @@ static evn_status lay_out(evn_distributed *d) {
         d->way[r->way].out_bytes += bytes_of(d, &r->block);
         d->packed[d->packs++] = region_of(d, r->block.from, r->block.from_region);
     }
-    for (int i = 0; i < d->faces; i++) {
-        struct writing *f = &d->face[i];
-        f->way = -1;
-        if (f->from.rank == d->rank) continue;
+    for (int i = 0; i < d->fars; i++) {
+        struct writing *f = &d->face[d->far[i]];
         f->way = find_way(d, f->from.rank);
         f->at = d->way[f->way].in_bytes;
         d->way[f->way].in_bytes += bytes_of(d, &f->block);
@@ -111,10 +108,7 @@ static evn_status lay_out(evn_distributed *d) {
 
 evn_status ways_open(evn_distributed *d, evn_status mine) {
     ways_close(d);
-    if (d->size == 1) {
-        for (int i = 0; i < d->faces; i++) d->face[i].way = -1;
-        return mine;
-    }
+    if (d->size == 1) return mine;
     /* another one for each plan: mail of the old size must not be taken for mail of the new one */
     const int tag = cluster_tag(d->cluster, CLUSTER_EXCHANGES);
     if (!mine) mine = find_ways(d);
@@ -168,9 +162,8 @@ static evn_status pack(const evn_distributed *d) {
 static evn_status unpack(const evn_distributed *d) {
     evn_status status = evn_place_acquire(d->place, d->unpacks, d->unpacked, EVN_HOST, EVN_BOTH);
     if (status) return status;
-    for (int i = 0; i < d->faces; i++) {
-        const struct writing *f = &d->face[i];
-        if (f->way < 0) continue;
+    for (int i = 0; i < d->fars; i++) {
+        const struct writing *f = &d->face[d->far[i]];
         char *region = evn_place_host(d->place, region_of(d, f->to, f->block.to_region));
         copy(d, &f->block, 1, region,
              (char *)(uintptr_t)d->way[f->way].in_room + sizeof(struct header) + f->at);
