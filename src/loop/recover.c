@@ -89,7 +89,7 @@ static void follow(void *arg, const int *now, int tasks) {
     evn_recovery *r = arg;
     struct kept_tasks *k = &r->of;
     (void)tasks;
-    if (!now) return;
+    if (!now || !k->tasks) return;
     memset(k->needed, 0, (size_t)k->count);
     for (int t = 0; t < k->tasks; t++) {
         if (k->now[t] >= 0) k->now[t] = now[k->now[t]];
