@@ -100,7 +100,7 @@ enum { EVN_UNITS_LATER = 1 << 20 };
  * EVN_SYSTEM: a file cannot be written. */
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags);
 
-/* What a program gives to evn_open_with(); the rest is 0 or NULL. */
+/* Arguments of evn_open_with(); members that are not given are 0 or NULL. */
 typedef struct evn_open_options {
     const char *units, *devices; /* as of evn_open() */
     unsigned flags;

@@ -25,7 +25,7 @@ struct outcome {
     int tasks;
 };
 
-/* What goes from a rank to another, as the receiver learns first. */
+/* Announcement of the tasks that go from a rank to another. */
 struct announced {
     double work;
     unsigned long long bytes, regions_bytes;

@@ -183,7 +183,7 @@ evn_status exchange_plan(evn_exchange *x);
 /* 1 if a part's location in its space differs from the plan. */
 int exchange_moved(const evn_exchange *x, const struct part *p);
 
-/* What is copied of a face: all of it; its values into a message, where a mean is one value; or out
+/* Parts of a face's copy: all of it; its values into a message, where a mean is one value; or out
  * of it, where a value is repeated. */
 enum step { WHOLE, PACKED, UNPACKED };
 struct shape exchange_shape(const evn_face *f, enum step step);

@@ -97,7 +97,7 @@ static evn_status put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c
     return EVN_OK;
 }
 
-/* What records say of a loop, or of all. */
+/* Sums of a loop, or of all loops. */
 static void put_sums(FILE *out, const struct recorded_loop *r) {
     put_text(out, "schedule", r->schedule);
     put(out, "imbalance", imbalance(r));

@@ -149,10 +149,9 @@ static int is_zone(const struct packing *k, int t, int nz) {
            nx * ny * nz == k->p->weight[t];
 }
 
-/* What the link of a face lacks of the face's full length, in bytes: two lines, if all tasks are
- * zones with the same number of points in z; 0 otherwise, and then the bytes are all we go by. (So
- * it is in class S, too, where two zones have two faces in common; there it makes no difference.)
- */
+/* Bytes that the link of a face lacks of the face's full length: two lines, if all tasks are zones
+ * with the same number of points in z; 0 otherwise, and then the bytes are all we go by. (So it is
+ * in class S, too, where two zones have two faces in common; there it makes no difference.) */
 static double rim(const struct packing *k) {
     for (int nz = 3; nz < 10000; nz++) {
         int t = 0;

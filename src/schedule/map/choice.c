@@ -180,8 +180,8 @@ static double shorten(struct choice *c, int *const *start, int starts) {
     return shortest;
 }
 
-/* What is as short as the best simple one but for MAP_NEAR becomes shorter than
- * that, if this can be had for few bytes. */
+/* Shortens an assignment that is longer than the best simple one by less than MAP_NEAR, if that can
+ * be had for few bytes. */
 static void tighten(struct choice *c, double simple) {
     if (c->score.makespan <= simple) return;
     map_repair_start(c->repair, c->best, MAP_BUDGET / 4);

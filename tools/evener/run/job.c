@@ -91,7 +91,7 @@ int job_on(struct job *job, const evn_machine *machine, const struct job_words *
     return status ? give_up(status) : 0;
 }
 
-/* What lies under the name of a state: another one each time that it is written. */
+/* The file of a state's name: another one each time that it is written. */
 static struct stat look(const char *path) {
     struct stat is;
     if (!path || stat(path, &is)) memset(&is, 0, sizeof is);
@@ -299,7 +299,7 @@ int job_try(struct job *job, const struct job_words *words) {
     return status ? give_up(status) : 0;
 }
 
-/* What evener calibrate has measured of this rank's units. */
+/* Figures of evener calibrate for this rank's units. */
 struct calibrated {
     int known;
     double per_byte; /* of the slowest route */
@@ -345,9 +345,9 @@ static int take_calibrated(struct job *job) {
     return status ? give_up(status) : 0;
 }
 
-/* What auto stands for here, once it is open as a unit of each part: another list for these tasks
- * where it is faster. Speeds are of units that the user knows; devices and other ranks have their
- * shares of the tasks, which is what the schedule is for. */
+/* Replaces auto, once it is open as a unit of each part, by another list where that is faster for
+ * these tasks. Speeds are of units that the user knows; devices and other ranks have their shares
+ * of the tasks, which is what the schedule is for. */
 static int choose_units(struct job *job, const struct job_words *words, unsigned flags) {
     const char *name = schedule_name(job, words);
     if (strcmp(words->units, "auto") != 0 || *job->units_text || job->cluster ||

@@ -22,7 +22,7 @@ void ranks_begin(void) {
     interrupts_hush(evn_cluster_launched() > 0);
 }
 
-/* What comes behind opened ranks. */
+/* Settles messages and interrupts once the ranks are open. */
 static void settle(evn_cluster *cluster) {
     settled = 1;
     interrupts_begin(); /* some MPI has put its own handlers in place of ours */

@@ -122,7 +122,7 @@ static evn_status on_begin(evn_loop *loop, void *p) {
     return EVN_OK;
 }
 
-/* What the record shows of the last steps. */
+/* Bursts and messages of the last steps, for the record. */
 static void show(struct watch *watch, const evn_loop *loop) {
     const int first = evn_schedule_instance(evn_loop_schedule(loop)) - SHOWN;
     cJSON *o = watch->shown;
@@ -166,7 +166,7 @@ static void on_notice(const char *text, void *p) {
 
 /* ---- options ---- */
 
-/* What can be wrong with the options of all runs before anything is opened. */
+/* Checks options of all runs before anything is opened. */
 static int check(const struct request *request, const struct workload *is) {
     const int goes_on = !strcmp(request->on_loss, "continue");
     if (!goes_on && strcmp(request->on_loss, "stop") != 0)
@@ -332,7 +332,7 @@ static int run_job(struct watch *watch) {
     return code;
 }
 
-/* What does not go over ranks. */
+/* Refuses options that do not work over ranks. */
 static int check_ranks(const struct request *request, const struct job *job) {
     if (!job->cluster) return 0;
     if (strcmp(request->on_loss, "stop") != 0)
@@ -342,7 +342,7 @@ static int check_ranks(const struct request *request, const struct job *job) {
     return EXIT_USAGE;
 }
 
-/* What may go wrong before units are there: devices, outputs, the problem. */
+/* Checks and opens before there are units: devices, outputs, the problem. */
 static int begin(struct watch *watch) {
     const struct request *request = watch->request;
     const struct job_words *words = &request->words;
