@@ -29,7 +29,8 @@ extern "C" {
  * owner in evn_loop_owner(); born ones are where their heaviest origin is; evn_loop_next() is the
  * decision of the schedule. Faces of gone tasks leave the loop's exchanges, those between kept
  * tasks stay. Regions of gone tasks are not removed: the program may remove them once births have
- * ended, or the next run.
+ * ended, or the next run. Under evn_session_place() the session then removes those for which the
+ * program has given no memory here.
  *
  * Over ranks all make the same call with the same arrays (`region` apart, whose numbers are each
  * rank's own), and rank 0's schedule decides; on other ranks the schedule holds the new problem and
@@ -37,17 +38,19 @@ extern "C" {
  * the functions of evn_loop_homes() and the numbers of before; once the call has returned those
  * functions get the numbers of now. Born tasks have memory on the rank that has them
  * (evn_loop_has()); their regions are registered on all ranks, as absent ones (evn_place_add() with
- * NULL), and arrive there with that memory (evn_place_arrive()). Tasks that were decided to be on
- * another rank travel as the next run begins. Where several born tasks share origins, all of these
- * go to the rank of the first of them.
+ * NULL), and arrive there with that memory (evn_place_arrive()). Under evn_session_place() they are
+ * registered on all ranks by evn_place_make(), or as absent ones, and the session does the rest.
+ * Tasks that were decided to be on another rank travel as the next run begins. Where several born
+ * tasks share origins, all of these go to the rank of the first of them.
  *
  * EVN_USAGE, beside evn_schedule_change()'s: from within a body, a job or a visit; an exchange's
  * second half is open, or tasks were announced to it (evn_exchange_ahead()) and it has not run
- * since; over ranks, on all of them: ranks differ, the message names the first that does; origins
- * of a born task were sent to several ranks for other tasks; regions travel by
- * evn_session_place(), which knows the tasks of its call alone. EVN_MEMORY. After a failure the
- * loop, its schedule and its exchanges are as before, but if an origin could not be sent to
- * another rank: then its data may be lost, as with a task in evn_loop_run(). */
+ * since; under evn_session_place(): a born task's region is not registered; over ranks, on all of
+ * them: ranks differ, the message names the first that does; origins of a born task were sent to
+ * several ranks for other tasks; under evn_session_place() a region of a born task is another
+ * task's, also of before. EVN_MEMORY. After a failure the loop, its schedule and its exchanges are
+ * as before, but if an origin could not be sent to another rank: then its data may be lost, as with
+ * a task in evn_loop_run(). */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
 /* Number of changes since the loop was opened. */

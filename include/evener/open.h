@@ -173,19 +173,26 @@ evn_status evn_open_loop_on(evn_loop **out, evn_session *session, evn_schedule *
  * is copied. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_name_loop(evn_session *session, evn_loop *loop, const char *name);
 
-/* As evn_loop_place(), also over ranks. There every rank registers all regions (evn_place_add()):
- * those of its own tasks with memory, those of other ranks' tasks with memory or, to save it, with
- * NULL. The latter are absent here and come and go with their tasks; a region without memory gets
- * some from the session as its task arrives, until it leaves (evn_batch_host(); the session's until
- * it, or this loop, is closed). Over ranks it is collective, once a loop, one region for one task.
- * Close `place` after the exchanges and before the session and the loop. Errors as of
- * evn_loop_place(). */
+/* As evn_loop_place(), also over ranks. There every rank registers all regions, each by
+ * evn_place_make(), or by evn_place_add(): those of its own tasks with memory, those of other
+ * ranks' tasks with memory or, to save it, with NULL. Regions of other ranks' tasks are absent here
+ * and come and go with their tasks; a region without memory of the program's gets some of the
+ * place's as its task arrives, until it leaves (evn_batch_host()). Over ranks it is collective,
+ * once a loop, one region for one task. Close `place` after the exchanges and before the session
+ * and the loop. Errors as of evn_loop_place(), and then the loop's tasks have no regions, over
+ * ranks on all of them.
+ *
+ * The loop's tasks may change (evn_loop_change()). Regions of born tasks are registered on every
+ * rank before, as above; one without memory is the place's, made where the task is born, as it is
+ * written. Regions of gone tasks are removed once evn_loop_bear() or the next run has ended, but
+ * those with memory of the program's here, which the program then removes. */
 evn_status evn_session_place(evn_session *session, evn_loop *loop, evn_place *place, int regions,
                              const int *region, const evn_access *access);
 
 /* Collects the results: copies the data of the loop's tasks to the memory given to
- * evn_session_place(), of all tasks on rank 0 (EVN_USAGE: it has none for one of them), of its own
- * tasks on another rank; readable until the next instance. Collective, between instances, which
+ * evn_session_place(), of all tasks on rank 0, of its own tasks on another rank; readable until the
+ * next instance. Regions of evn_place_make() are then on rank 0, too (evn_place_host()); EVN_USAGE:
+ * evn_place_add() gave one no memory there. Collective, between instances, which
  * continue undisturbed. A failure in the last step's exchange appears here. EVN_USAGE: a region is
  * held, or evn_session_place() was not called; EVN_DEVICE, EVN_SYSTEM: as of evn_place_acquire()
  * and evn_cluster_carry(). */

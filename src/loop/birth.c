@@ -167,9 +167,11 @@ evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access or
                         "EVN_BOTH",
                         (int)origins);
     evn_status status = loop_may_begin(loop, "evn_loop_bear()");
-    if (status || !loop->bears || (!loop->borns && !loop->together)) return status;
+    if (status || !loop->bears) return status;
     loop->birth->origins = origins;
-    return bear(loop, loop->birth, body, arg);
+    if (loop->borns || loop->together) status = bear(loop, loop->birth, body, arg);
+    if (!status) loop_ended(loop);
+    return status;
 }
 
 /* ---- in a body ----------------------------------------------------------------------------- */

@@ -101,6 +101,8 @@ static evn_status prepare(evn_loop *loop, struct renewal *r) {
     const evn_change *c = r->of.change;
     evn_status status = make_arrays(loop, r, c->tasks);
     if (!status) status = find_regions(loop, r);
+    if (!status && loop->tie.may_change)
+        status = loop->tie.may_change(loop->tie.arg, r->of.now, c->tasks, r->room.region);
     for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
         if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
     if (!status && loop->together) status = together_room_open(loop, &r->together, &r->of);
@@ -118,6 +120,7 @@ static evn_status decide(evn_loop *loop, struct renewal *r) {
 }
 
 static void tell(const evn_loop *loop, const int *now, int tasks) {
+    if (loop->tie.change) loop->tie.change(loop->tie.arg, now);
     for (struct loop_listener *l = loop->listener; l; l = l->next)
         if (l->change) l->change(l->arg, now, tasks);
 }
@@ -238,10 +241,6 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     NEED(c, "a change");
     evn_status status = loop_may_begin(loop, "evn_loop_change()");
     if (status) return status;
-    if (loop->tied)
-        return evn_fail(EVN_USAGE, "loop: evn_loop_change() over ranks, where evn_session_place() "
-                                   "has tied regions to tasks; say evn_loop_place() and "
-                                   "evn_loop_homes()");
     const double begin = evn_now();
     struct renewal r = {0};
     const evn_problem before = *loop->problem;
@@ -259,7 +258,7 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     return status;
 }
 
-void loop_tie(evn_loop *loop) { loop->tied = 1; }
+void loop_tie(evn_loop *loop, const struct loop_tie *tie) { loop->tie = *tie; }
 
 int evn_loop_generation(const evn_loop *loop) {
     NEED_OR(-1, loop, "a loop");

@@ -9,6 +9,7 @@
 #include <evener/loop.h>
 #include "base/ticks.h"
 #include "loop/alone.h"
+#include "loop/collect.h"
 #include "place/use.h"
 #include <stdatomic.h>
 
@@ -129,13 +130,13 @@ struct evn_loop {
     struct together *together;
     evn_home home; /* home.memory NULL: tasks stay on their rank */
     void *home_arg;
-    int plan;      /* counts the assignments that rank 0 has sent */
-    int pending;   /* 1: tasks may be on other ranks than those of the next instance, until it
-                      begins: the set of tasks was changed */
-    int tied;      /* 1: homes are of the tasks of now (loop_tie()) */
-    int bears;     /* 1: births may come; the same on all ranks */
-    int lo, hi;    /* range of tasks that this rank's units draw; without ranks, all */
-    double origin; /* time of opening */
+    int plan;            /* counts the assignments that rank 0 has sent */
+    int pending;         /* 1: tasks may be on other ranks than those of the next instance, until it
+                            begins: the set of tasks was changed */
+    struct loop_tie tie; /* the owner of the regions; functions NULL: the program */
+    int bears;           /* 1: births may come; the same on all ranks */
+    int lo, hi;          /* range of tasks that this rank's units draw; without ranks, all */
+    double origin;       /* time of opening */
     struct worker *worker;
     int *owner, *before; /* of each task now, and in the instance before */
     int assignment;      /* counts what becomes of `owner` */
@@ -200,6 +201,11 @@ void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule);
 /* Removes a unit that evn_units_remove() has taken away, with a schedule for the remaining ones,
  * which the loop owns from now on. */
 void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
+
+/* A run has ended, or births. */
+static inline void loop_ended(const evn_loop *loop) {
+    if (loop->tie.ended) loop->tie.ended(loop->tie.arg);
+}
 
 /* Notes faces that an exchange was given or has lost, in `seconds`. */
 void loop_note_faces(evn_loop *loop, int added, int gone, double seconds);

@@ -296,8 +296,12 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
     status = regions_end(loop, status);
     if (!status) count_run(loop, wall);
-    if (loop->together) return together_learn(loop, status);
-    return status ? status : evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+    if (loop->together)
+        status = together_learn(loop, status);
+    else if (!status)
+        status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+    loop_ended(loop);
+    return status;
 }
 
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {

@@ -300,6 +300,13 @@ void regions_forget(struct worker *w) {
     w->noted = NULL;
 }
 
+void loop_forget_place(evn_loop *loop) {
+    loop->place = NULL;
+    loop->settled = 0;
+    loop->tie = (struct loop_tie){0};
+    regions_close(loop);
+}
+
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access) {
     NEED(loop, "a loop");
@@ -307,12 +314,8 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     if (status) return status;
     struct regions_room room;
     status = regions_room_open(loop, &room, loop->problem->tasks, regions, region, access);
-    loop->place = NULL;
-    loop->settled = 0;
-    if (status) {
-        regions_close(loop);
-        return status;
-    }
+    loop_forget_place(loop);
+    if (status) return status;
     regions_room_take(loop, &room);
     regions_room_close(loop, &room);
     loop->place = place;

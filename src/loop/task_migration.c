@@ -6,6 +6,7 @@
 #include "base/argument.h"
 #include "cluster/cluster.h"
 #include "cluster/log.h"
+#include "place/use.h"
 
 /* Before each block. */
 struct block_header {
@@ -50,12 +51,23 @@ static int region_of(const evn_loop *loop, int task, int block) {
     return loop->place ? loop->region[task * loop->regions + block] : -1;
 }
 
+/* A region in memory of the place's leaves with its owner's home.drop(). */
 static evn_status leave(evn_loop *loop, int task) {
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < loop->home.blocks; i++)
-        if (region_of(loop, task, i) >= 0)
-            status = evn_place_leave(loop->place, region_of(loop, task, i));
+    for (int i = 0; !status && i < loop->home.blocks; i++) {
+        const int region = region_of(loop, task, i);
+        if (region < 0) continue;
+        if (loop->tie.arg && place_is_made(loop->place, region))
+            status = place_bring_home(loop->place, region);
+        else
+            status = evn_place_leave(loop->place, region);
+    }
     return status;
+}
+
+static evn_status arrive(evn_loop *loop, int region, void *block) {
+    if (region < 0 || (loop->tie.arg && place_is_made(loop->place, region))) return EVN_OK;
+    return evn_place_arrive(loop->place, region, block);
 }
 
 /* A task that has gone or come. The plan it goes under is counted on all ranks alike. */
@@ -103,8 +115,7 @@ static evn_status receive_task(evn_loop *loop, int task, int peer, evn_status fa
         size_t bytes = 0;
         char *block = failed ? NULL : loop->home.memory(loop->home_arg, task, i, &bytes);
         evn_status status = receive_block(loop->cluster, peer, block, block ? bytes : 0, failed);
-        if (!status && region_of(loop, task, i) >= 0)
-            status = evn_place_arrive(loop->place, region_of(loop, task, i), block);
+        if (!status) status = arrive(loop, region_of(loop, task, i), block);
         if (status) failed = status;
         entry.bytes += (double)bytes;
     }

@@ -146,6 +146,9 @@ evn_status place_no_region(int region); /* EVN_USAGE */
 /* Host memory for a region that the place has made. EVN_MEMORY. */
 evn_status place_need_host(evn_place *p, struct region *r);
 
+/* Takes the region's memory away from the place. */
+void place_vacate(evn_place *p, struct region *r);
+
 /* Describes where a region is held, as "in space 1 for reading, in space 2 for reading"; returns
  * `text`. */
 enum { HELD_TEXT = 200 };

@@ -187,8 +187,7 @@ static evn_status bring_home(evn_place *p, struct region *r, bool *lost) {
     return place_fetch(p, &(struct request){.count = 1, .region = &r->number, .access = &access});
 }
 
-/* Takes the region's memory away from the place. */
-static void vacate(evn_place *p, struct region *r) {
+void place_vacate(evn_place *p, struct region *r) {
     if (!is_absent(r)) p->registered -= arena_rounded(r->bytes);
     if (r->host) address_drop(&p->addresses, r->host);
     place_forget_others(p, r, EVN_HOST);
@@ -224,7 +223,7 @@ evn_status evn_place_leave(evn_place *p, int region) {
     else if (!status && is_absent(r))
         status = evn_fail(EVN_USAGE, "place: region %d leaves and is absent already", region);
     if (!status) status = bring_home(p, r, &lost);
-    if (!status) vacate(p, r);
+    if (!status) place_vacate(p, r);
     pthread_mutex_unlock(&p->lock);
     return lost && !status ? tell_lost(region) : status;
 }
@@ -237,7 +236,7 @@ evn_status evn_place_remove(evn_place *p, int region) {
     evn_status status = find_free(p, region, "be removed", &r);
     if (!status) status = bring_home(p, r, &lost);
     if (!status) {
-        vacate(p, r);
+        place_vacate(p, r);
         lost = lost && !r->made;
         r->bytes = 0;
         r->next_free = p->first_free;

@@ -42,4 +42,21 @@ size_t place_room(evn_place *p, int space);
 /* 1 if the region is one of evn_place_add() without memory here. */
 int place_is_absent(evn_place *p, int region);
 
+/* 1 if the region's memory here is the place's: it is one of evn_place_make(), or was taken over.
+ */
+int place_is_made(evn_place *p, int region);
+
+/* ---- travel.c: regions of tasks that are in other processes for a time ---- */
+
+/* Makes an absent region one of evn_place_make(), never written; others stay. */
+void place_take_over(evn_place *p, int region);
+
+/* Makes a region whose memory is the place's absent, and frees that memory; others stay, and so
+ * does one that is held. */
+void place_send_away(evn_place *p, int region);
+
+/* Makes a region whose memory is the place's valid on the host, with its content, or undefined
+ * content if it was never written. As evn_place_acquire(). */
+evn_status place_bring_home(evn_place *p, int region);
+
 #endif

@@ -1,47 +1,80 @@
 /* Regions of a session's loop: over ranks they are with their tasks, and are collected on rank 0 at
- * the end. Migrations need no callbacks: a region that has no memory here gets some as its task
- * arrives, until it leaves. */
+ * the end. Migrations need no callbacks: a region that has no memory of the program's here gets
+ * some of the place's as its task arrives, until it leaves. Other tasks (evn_loop_change()) bring
+ * their regions, and those of gone ones are removed. */
 #include "base/argument.h"
 #include "loop/collect.h"
 #include "place/use.h"
 #include "session/session.h"
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64 };
+/* The regions of a set of tasks, [task * each + i]. */
+struct table {
+    int tasks;
+    int *region;
+    void **host; /* the program's memory in this process; NULL: none */
+    char *made;  /* 1: registered as memory of the place's */
+};
 
 struct own_regions {
     evn_place *place;
-    int tasks, each;
-    int *region; /* [task * each + i] */
-    void **host; /* the program's memory in this process; NULL: none */
-    void **made; /* memory of those that have none, while their tasks are here */
+    evn_loop *loop;
+    evn_cluster *cluster; /* NULL: alone */
+    int each;
+    struct table now, next; /* next: during a change */
+    int *gone, gones;       /* regions to be removed once births have ended */
+    int *going, goings;     /* the same, during a change */
+    int collected;          /* 1: rank 0 has copies of regions of other ranks' tasks */
 };
+
+static void close_table(struct table *t) {
+    free(t->region);
+    free(t->host);
+    free(t->made);
+    *t = (struct table){0};
+}
 
 void session_forget(struct own_regions *r) {
     if (!r) return;
-    for (int i = 0; r->made && i < r->tasks * r->each; i++) free(r->made[i]);
-    free(r->region);
-    free(r->host);
-    free(r->made);
+    close_table(&r->now);
+    close_table(&r->next);
+    free(r->gone);
+    free(r->going);
     free(r);
 }
 
-static evn_status keep(struct own_regions **out, evn_place *place, int tasks, int each,
-                       const int *region) {
-    const size_t count = (size_t)tasks * (size_t)each;
-    struct own_regions *r = *out = calloc(1, sizeof *r);
-    if (r) {
-        *r = (struct own_regions){.place = place, .tasks = tasks, .each = each};
-        r->region = malloc(count * sizeof *r->region);
-        r->host = calloc(count, sizeof *r->host);
-        r->made = calloc(count, sizeof *r->made);
+static size_t count_of(const struct own_regions *r, const struct table *t) {
+    return (size_t)t->tasks * (size_t)r->each;
+}
+
+static evn_status no_memory(size_t count) {
+    return evn_fail(EVN_MEMORY, "session: not enough memory for %zu regions", count);
+}
+
+static evn_status open_table(const struct own_regions *r, struct table *t, int tasks,
+                             const int *region) {
+    t->tasks = tasks;
+    const size_t count = count_of(r, t);
+    t->region = malloc(count * sizeof *t->region);
+    t->host = calloc(count, sizeof *t->host);
+    t->made = calloc(count, sizeof *t->made);
+    if (!t->region || !t->host || !t->made) {
+        close_table(t);
+        return no_memory(count);
     }
-    if (!r || !r->region || !r->host || !r->made)
-        return evn_fail(EVN_MEMORY, "session: not enough memory for %zu regions", count);
-    memcpy(r->region, region, count * sizeof *region);
+    memcpy(t->region, region, count * sizeof *region);
     return EVN_OK;
+}
+
+/* Memory of a region here: the program's, or the place's. */
+static void note_memory(const struct own_regions *r, struct table *t, size_t i) {
+    t->made[i] = (char)place_is_made(r->place, t->region[i]);
+    t->host[i] = t->made[i] ? NULL : evn_place_host(r->place, t->region[i]);
+}
+
+static int is_here(const struct own_regions *r, size_t i) {
+    return evn_loop_has(r->loop, (int)(i / (size_t)r->each));
 }
 
 /* ---- over ranks ---------------------------------------------------------------------------- */
@@ -49,11 +82,11 @@ static evn_status keep(struct own_regions **out, evn_place *place, int tasks, in
 static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 /* A region goes where its task goes, so it is one task's. */
-static evn_status check_alone(const struct own_regions *r) {
-    const size_t count = (size_t)r->tasks * (size_t)r->each;
+static evn_status check_alone(const struct own_regions *r, const struct table *t) {
+    const size_t count = count_of(r, t);
     int *sorted = malloc(count * sizeof *sorted), twice = -1;
-    if (!sorted) return evn_fail(EVN_MEMORY, "session: not enough memory for %zu regions", count);
-    memcpy(sorted, r->region, count * sizeof *sorted);
+    if (!sorted) return no_memory(count);
+    memcpy(sorted, t->region, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_number);
     for (size_t i = 1; i < count; i++)
         if (sorted[i] >= 0 && sorted[i] == sorted[i - 1]) twice = sorted[i];
@@ -65,68 +98,239 @@ static evn_status check_alone(const struct own_regions *r) {
                     twice);
 }
 
-/* Regions of this rank's tasks have memory; those of others may be absent. */
-static evn_status find_memory(struct own_regions *r, const evn_loop *loop) {
-    for (int i = 0; i < r->tasks * r->each; i++) {
-        if (r->region[i] < 0) continue;
-        r->host[i] = evn_place_host(r->place, r->region[i]);
-        const int mine = evn_loop_has(loop, i / r->each);
-        if (!r->host[i] && (mine || !place_is_absent(r->place, r->region[i])))
+/* Regions of this rank's tasks have memory, or will get the place's; those of others may be absent.
+ */
+static evn_status find_memory(const struct own_regions *r) {
+    const struct table *t = &r->now;
+    for (size_t i = 0; i < count_of(r, t); i++) {
+        const int region = t->region[i];
+        if (region < 0 || t->host[i] || t->made[i]) continue;
+        if (is_here(r, i) || !place_is_absent(r->place, region))
             return evn_fail(EVN_USAGE,
                             "session: region %d of task %d has no memory in this process; over "
                             "ranks evn_place_add() registers memory for the regions of a rank's "
-                            "own tasks, and memory or NULL for those of others",
-                            r->region[i], i / r->each);
+                            "own tasks, and memory or NULL for those of others; or "
+                            "evn_place_make() all of them",
+                            region, (int)i / r->each);
     }
     return EVN_OK;
 }
 
-/* Regions of other ranks' tasks are absent here. */
-static evn_status leave(const struct own_regions *r, const evn_loop *loop) {
+/* The region of another rank's task is absent here. */
+static evn_status leave(const struct own_regions *r, const struct table *t, size_t i) {
+    if (t->host[i]) return evn_place_leave(r->place, t->region[i]);
+    place_send_away(r->place, t->region[i]);
+    return EVN_OK;
+}
+
+static evn_status leave_all(const struct own_regions *r) {
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < r->tasks * r->each; i++)
-        if (r->region[i] >= 0 && r->host[i] && !evn_loop_has(loop, i / r->each))
-            status = evn_place_leave(r->place, r->region[i]);
+    for (size_t i = 0; !status && i < count_of(r, &r->now); i++)
+        if (r->now.region[i] >= 0 && !is_here(r, i)) status = leave(r, &r->now, i);
     return status;
 }
 
-static void drop(void *arg, int task) {
-    struct own_regions *r = arg;
-    for (int i = task * r->each; i < (task + 1) * r->each; i++) {
-        free(r->made[i]);
-        r->made[i] = NULL;
+/* The way back, after a failure. */
+static void come_back(const struct own_regions *r) {
+    for (size_t i = 0; i < count_of(r, &r->now); i++) {
+        const int region = r->now.region[i];
+        if (region < 0 || !place_is_absent(r->place, region)) continue;
+        if (r->now.host[i]) evn_place_arrive(r->place, region, r->now.host[i]);
+        if (r->now.made[i]) place_take_over(r->place, region);
     }
 }
 
+static void drop(void *arg, int task) {
+    const struct own_regions *r = arg;
+    for (int i = task * r->each; i < (task + 1) * r->each; i++)
+        if (r->now.region[i] >= 0 && !r->now.host[i]) place_send_away(r->place, r->now.region[i]);
+}
+
+/* Memory of the place's on the host, its content undefined. */
+static evn_status make_room(const struct own_regions *r, int i) {
+    const int region = r->now.region[i];
+    if (region < 0 || r->now.host[i]) return EVN_OK;
+    place_take_over(r->place, region);
+    evn_status status = evn_place_acquire(r->place, 1, &region, EVN_HOST, EVN_WRITE);
+    return status ? status : evn_place_release(r->place, 1, &region, EVN_HOST);
+}
+
 static evn_status make(void *arg, int task) {
-    struct own_regions *r = arg;
-    for (int i = task * r->each; i < (task + 1) * r->each; i++) {
-        if (r->region[i] < 0 || r->host[i] || r->made[i]) continue;
-        const size_t bytes = evn_place_bytes(r->place, r->region[i]);
-        r->made[i] = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
-        if (r->made[i]) continue;
-        drop(r, task);
-        return evn_fail(EVN_MEMORY, "session: no memory for region %d of task %d, which arrives",
-                        r->region[i], task);
-    }
-    return EVN_OK;
+    const struct own_regions *r = arg;
+    evn_status status = EVN_OK;
+    for (int i = task * r->each; !status && i < (task + 1) * r->each; i++) status = make_room(r, i);
+    if (status) drop(arg, task);
+    return status;
+}
+
+static void *block_of(const struct own_regions *r, int i) {
+    return r->now.host[i] ? r->now.host[i] : evn_place_host(r->place, r->now.region[i]);
 }
 
 static void *memory(void *arg, int task, int block, size_t *bytes) {
     const struct own_regions *r = arg;
     const int i = task * r->each + block;
-    void *here = r->host[i] ? r->host[i] : r->made[i];
-    *bytes = here ? evn_place_bytes(r->place, r->region[i]) : 0;
+    void *here = r->now.region[i] < 0 ? NULL : block_of(r, i);
+    *bytes = here ? evn_place_bytes(r->place, r->now.region[i]) : 0;
     return here;
 }
 
-static evn_status spread(struct own_regions *r, evn_loop *loop) {
-    const evn_home home = {.blocks = r->each, .make = make, .memory = memory, .drop = drop};
-    evn_status status = check_alone(r);
-    if (!status) status = find_memory(r, loop);
-    if (!status) status = leave(r, loop);
-    if (!status) loop_tie(loop);
-    return status ? status : evn_loop_homes(loop, &home, r);
+/* ---- other tasks --------------------------------------------------------------------------- */
+
+/* Kept regions stay the same tasks'; *born marks the others. */
+static void keep_regions(struct own_regions *r, const int *now, char *born) {
+    const size_t each = (size_t)r->each;
+    memset(born, 1, (size_t)r->next.tasks);
+    for (int t = 0; t < r->now.tasks; t++) {
+        if (now[t] < 0) continue;
+        born[now[t]] = 0;
+        memcpy(r->next.host + (size_t)now[t] * each, r->now.host + (size_t)t * each,
+               each * sizeof *r->now.host);
+        memcpy(r->next.made + (size_t)now[t] * each, r->now.made + (size_t)t * each, each);
+    }
+}
+
+/* Regions of born tasks are new ones. */
+static evn_status find_born(struct own_regions *r, const char *born, const char *known, int most) {
+    struct table *t = &r->next;
+    for (size_t i = 0; i < count_of(r, t); i++) {
+        const int task = (int)(i / (size_t)r->each), region = t->region[i];
+        if (region < 0 || !born[task]) continue;
+        if (!evn_place_bytes(r->place, region))
+            return evn_fail(EVN_USAGE,
+                            "session: task %d is born with region %d, which the place "
+                            "does not have; evn_place_make() registers one",
+                            task, region);
+        if (r->cluster && region <= most && known[region])
+            return evn_fail(EVN_USAGE,
+                            "session: task %d is born with region %d, which a task of before has; "
+                            "over ranks a region belongs to one task, with which it travels",
+                            task, region);
+        note_memory(r, t, i);
+    }
+    return EVN_OK;
+}
+
+/* Lists regions of gone tasks without memory of the program's. `known` marks those of before, and
+ * then those that may go. */
+static evn_status list_gone(struct own_regions *r, const int *now, char *known, int most) {
+    const size_t count = count_of(r, &r->now);
+    r->going = malloc((count + 1) * sizeof *r->going);
+    r->goings = 0;
+    if (!r->going) return no_memory(count);
+    for (size_t i = 0; i < count_of(r, &r->next); i++)
+        if (r->next.region[i] >= 0 && r->next.region[i] <= most) known[r->next.region[i]] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int region = r->now.region[i];
+        if (region < 0 || r->now.host[i] || now[i / (size_t)r->each] >= 0 || !known[region])
+            continue;
+        known[region] = 0; /* of several tasks it goes once */
+        r->going[r->goings++] = region;
+    }
+    return EVN_OK;
+}
+
+static evn_status check_change(struct own_regions *r, const int *now, char *born, char *known,
+                               int most) {
+    for (size_t i = 0; i < count_of(r, &r->now); i++)
+        if (r->now.region[i] >= 0) known[r->now.region[i]] = 1;
+    keep_regions(r, now, born);
+    evn_status status = find_born(r, born, known, most);
+    if (!status && r->cluster) status = check_alone(r, &r->next);
+    return status ? status : list_gone(r, now, known, most);
+}
+
+static evn_status may_change(void *arg, const int *now, int tasks, const int *region) {
+    struct own_regions *r = arg;
+    int most = -1;
+    for (size_t i = 0; i < count_of(r, &r->now); i++)
+        if (r->now.region[i] > most) most = r->now.region[i];
+    evn_status status = open_table(r, &r->next, tasks, region);
+    char *born = malloc((size_t)tasks), *known = calloc((size_t)most + 2, 1);
+    if (!status && (!born || !known)) status = no_memory(count_of(r, &r->next));
+    if (!status) status = check_change(r, now, born, known, most);
+    free(born);
+    free(known);
+    return status;
+}
+
+/* Copies for rank 0 are of no use any more. */
+static void forget_collected(struct own_regions *r) {
+    for (size_t i = 0; r->collected && i < count_of(r, &r->now); i++)
+        if (r->now.region[i] >= 0 && !r->now.host[i] && !is_here(r, i))
+            place_send_away(r->place, r->now.region[i]);
+    r->collected = 0;
+}
+
+static void remove_gone(struct own_regions *r) {
+    for (int i = 0; i < r->gones; i++) /* but those that the program has removed */
+        if (place_is_made(r->place, r->gone[i]) || place_is_absent(r->place, r->gone[i]))
+            evn_place_remove(r->place, r->gone[i]);
+    free(r->gone);
+    r->gone = NULL;
+    r->gones = 0;
+}
+
+static void ended(void *arg) {
+    remove_gone(arg);
+    forget_collected(arg);
+}
+
+/* Born tasks have memory on their rank: the program's, or the place's, which is made as it is
+ * written. */
+static void place_born(const struct own_regions *r) {
+    for (size_t i = 0; i < count_of(r, &r->now); i++) {
+        if (r->now.region[i] < 0) continue;
+        if (!is_here(r, i))
+            leave(r, &r->now, i);
+        else if (!r->now.host[i])
+            place_take_over(r->place, r->now.region[i]);
+    }
+}
+
+static void change(void *arg, const int *now) {
+    struct own_regions *r = arg;
+    if (now) {
+        remove_gone(r); /* of a change before, without births */
+        struct table last = r->now;
+        r->now = r->next;
+        r->next = last;
+        r->gone = r->going;
+        r->gones = r->goings;
+        r->going = NULL;
+        r->collected = 0;
+        place_born(r);
+    }
+    close_table(&r->next);
+    free(r->going);
+    r->going = NULL;
+}
+
+/* ---- said ---------------------------------------------------------------------------------- */
+
+static evn_status keep(struct own_regions **out, evn_session *s, evn_loop *loop, evn_place *place,
+                       int each, const int *region) {
+    const int tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
+    struct own_regions *r = *out = calloc(1, sizeof *r);
+    if (!r) return no_memory((size_t)tasks * (size_t)each);
+    *r = (struct own_regions){.place = place, .loop = loop, .cluster = s->cluster, .each = each};
+    evn_status status = open_table(r, &r->now, tasks, region);
+    for (size_t i = 0; !status && i < count_of(r, &r->now); i++)
+        if (region[i] >= 0) note_memory(r, &r->now, i);
+    return status;
+}
+
+/* Over ranks: all are right, then regions leave. */
+static evn_status spread(evn_session *s, struct own_regions *r, evn_status status) {
+    const evn_home home = {.blocks = r ? r->each : 0, .make = make, .memory = memory, .drop = drop};
+    if (!status) status = check_alone(r, &r->now);
+    if (!status) status = find_memory(r);
+    status = session_agree(s, status);
+    if (status) return status;
+    status = session_agree(s, leave_all(r));
+    if (!status) return evn_loop_homes(r->loop, &home, r);
+    come_back(r);
+    return status;
 }
 
 evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, int regions,
@@ -142,45 +346,53 @@ evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, i
         status = evn_fail(EVN_USAGE, "session: evn_session_place() once more; over ranks it is "
                                      "said once of a loop");
     if (!status) status = evn_loop_place(loop, place, regions, region, access);
-    if (!status)
-        status =
-            keep(&r, place, evn_schedule_problem(evn_loop_schedule(loop))->tasks, regions, region);
-    if (!status && s->cluster) status = spread(r, loop);
-    status = session_agree(s, status);
-    if (status && !s->cluster) {
-        session_forget(r);
-        return status;
-    }
-    if (r) { /* also after a failure: the loop may have been told of it */
-        session_forget(o->regions);
-        o->regions = r;
-    }
+    const int placed = !status;
+    if (!status) status = keep(&r, s, loop, place, regions, region);
+    if (s->cluster) status = spread(s, r, status);
+    if (status) session_forget(r);
+    if (status && placed) loop_forget_place(loop);
+    if (!placed) return status;
+    session_forget(o->regions);
+    o->regions = status ? NULL : r;
+    if (!status) loop_tie(loop, &(struct loop_tie){may_change, change, ended, r});
     return status;
 }
 
 /* ---- collected ----------------------------------------------------------------------------- */
 
-/* The results go to memory of the program's on rank 0. */
-static evn_status check_room(const struct own_regions *r, const evn_cluster *c) {
-    for (int i = 0; !evn_cluster_rank(c) && i < r->tasks * r->each; i++)
-        if (r->region[i] >= 0 && !r->host[i])
+/* The results go to memory of the program's on rank 0, or to the place's, where all is in that. */
+static evn_status check_room(const struct own_regions *r) {
+    const struct table *t = &r->now;
+    for (size_t i = 0; !evn_cluster_rank(r->cluster) && i < count_of(r, t); i++)
+        if (t->region[i] >= 0 && !t->host[i] && !t->made[i])
             return evn_fail(EVN_USAGE,
                             "session: evn_session_collect() wants memory for the regions of all "
                             "tasks on rank 0, and region %d of task %d has none there",
-                            r->region[i], i / r->each);
+                            t->region[i], (int)i / r->each);
     return EVN_OK;
 }
 
+static evn_status make_rooms(struct own_regions *r) {
+    evn_status status = check_room(r);
+    if (evn_cluster_rank(r->cluster)) return status;
+    for (int i = 0; !status && i < r->now.tasks * r->each; i++) {
+        if (is_here(r, (size_t)i)) continue;
+        r->collected = 1;
+        status = make_room(r, i);
+    }
+    return status;
+}
+
 /* All ranks walk the tasks in the same order, so there is no deadlock. */
-static evn_status carry_home(const struct own_regions *r, evn_loop *loop, evn_cluster *c) {
-    const int *owner = evn_loop_next(loop, NULL), me = evn_cluster_rank(c);
+static evn_status carry_home(const struct own_regions *r) {
+    const int *owner = evn_loop_owner(r->loop), me = evn_cluster_rank(r->cluster);
     evn_status status = EVN_OK;
-    for (int t = 0; !status && t < r->tasks; t++) {
-        const int from = evn_cluster_rank_of(c, owner[t]);
+    for (int t = 0; !status && t < r->now.tasks; t++) {
+        const int from = evn_cluster_rank_of(r->cluster, owner[t]);
         for (int i = t * r->each; from && !status && i < (t + 1) * r->each; i++)
-            if (r->region[i] >= 0 && (me == from || !me))
-                status = evn_cluster_carry(c, from, 0, r->host[i] ? r->host[i] : r->made[i],
-                                           evn_place_bytes(r->place, r->region[i]));
+            if (r->now.region[i] >= 0 && (me == from || !me))
+                status = evn_cluster_carry(r->cluster, from, 0, block_of(r, i),
+                                           evn_place_bytes(r->place, r->now.region[i]));
     }
     return status;
 }
@@ -196,9 +408,9 @@ evn_status evn_session_collect(evn_session *s, evn_loop *loop) {
     if (!o->regions)
         status = evn_fail(EVN_USAGE, "session: evn_session_collect() of a loop without regions; "
                                      "evn_session_place() says which its tasks have");
-    if (!status && s->cluster) status = check_room(o->regions, s->cluster);
+    if (!status && s->cluster) status = make_rooms(o->regions);
     if (!status) status = loop_collect(loop);
     status = session_agree(s, status);
     if (status || !s->cluster) return status;
-    return session_agree(s, carry_home(o->regions, loop, s->cluster));
+    return session_agree(s, carry_home(o->regions));
 }
