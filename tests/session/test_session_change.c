@@ -3,7 +3,7 @@
  * and removed. Regions are the place's on all ranks; or the program's of a rank's own tasks and the
  * place's of those that come; or the program's on all ranks, with born ones of the place's. Values
  * are those of plain arrays, on every rank and collected on rank 0; regions are where their tasks
- * are, those of gone tasks are removed, kept ones do not move. Mistakes are named on all ranks.
+ * are, those of gone tasks are removed. Mistakes are named on all ranks.
  *
  * Each case is a run of its own, as in test_session_ranks.c. Run: ctest -R session-change */
 #include "check.h"
