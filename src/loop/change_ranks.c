@@ -149,9 +149,15 @@ void together_room_close(struct together_room *room) {
 
 evn_status together_gather(evn_loop *loop, const struct together_room *room, const evn_change *c,
                            evn_status mine) {
-    evn_status status =
-        together_same(loop, "evn_loop_change()", "tasks", c->tasks, mine ? 0 : checksum(c), mine);
-    return status ? status : together_carry(loop, loop->owner, room->gathered, "evn_loop_change()");
+    static const char *const what = "evn_loop_change()";
+    const int *from = loop->owner, *to = room->gathered;
+    /* before any origin is sent, so that none is lost where one finds no room */
+    const int wants = !mine;
+    if (!mine) mine = move_make_room(loop, from, to);
+    evn_status status = together_same(loop, what, "tasks", c->tasks, mine ? 0 : checksum(c), mine);
+    if (!status) return together_carry(loop, from, to, what, 1);
+    if (wants && !mine) move_drop_room(loop, from, to, loop->problem->tasks);
+    return status;
 }
 
 /* Rank 0's part. */
@@ -216,5 +222,5 @@ void together_take(evn_loop *loop, struct together_room *room) {
 evn_status together_settle(evn_loop *loop) {
     if (!loop->pending) return EVN_OK;
     loop->pending = 0;
-    return together_carry(loop, loop->owner, loop->together->next, "evn_loop_change()");
+    return together_carry(loop, loop->owner, loop->together->next, "evn_loop_change()", 0);
 }

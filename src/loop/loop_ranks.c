@@ -110,7 +110,8 @@ static double crossing_state(const evn_loop *loop, const int *from, const int *t
 }
 
 /* Tasks that go to another rank are there from now on, and not only in the next instance. */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what) {
+evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what,
+                          int made) {
     const int n = loop->problem->tasks;
     int *next = loop->together->next, across = 0;
     for (int t = 0; t < n; t++) across += crosses(loop, from[t], to[t]);
@@ -120,7 +121,7 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
     }
     const double state = crossing_state(loop, from, to), begin = evn_now();
     loop->plan++;
-    evn_status status = move_tasks(loop, from, to);
+    evn_status status = move_tasks(loop, from, to, made);
     for (int t = 0; t < n; t++)
         if (crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
     if (next != to) memcpy(next, to, (size_t)n * sizeof *next); /* `to` may be a meeting's */
@@ -138,7 +139,7 @@ static evn_status follow(evn_loop *loop, const struct decision *d, const char *w
     g->instance = d->instance;
     if (!d->changed) return EVN_OK;
     const int *next = (const int *)(d + 1);
-    return together_carry(loop, g->next, next, what);
+    return together_carry(loop, g->next, next, what, 0);
 }
 
 evn_status together_learn(evn_loop *loop, evn_status mine) {

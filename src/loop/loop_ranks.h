@@ -63,8 +63,15 @@ void together_take(evn_loop *loop, struct together_room *room);
 /* Tasks go to the ranks where a change has put them. Collective; nothing without a change. */
 evn_status together_settle(evn_loop *loop);
 
-/* Sends tasks from the ranks that owned them to their new ranks. Collective. */
-evn_status move_tasks(evn_loop *loop, const int *from, const int *to);
+/* Sends tasks from the ranks that owned them to their new ranks; `made`: where they go they have
+ * memory, by move_make_room(). Collective. */
+evn_status move_tasks(evn_loop *loop, const int *from, const int *to, int made);
+
+/* Memory for the tasks that will come to this rank: all of them, or none after a failure of the
+ * program's home.make(). Local. */
+evn_status move_make_room(const evn_loop *loop, const int *from, const int *to);
+/* Drops it again, of the first `tasks` tasks. */
+void move_drop_room(const evn_loop *loop, const int *from, const int *to, int tasks);
 
 /* A task's present memory; `known`: if no homes were registered. */
 static inline char *move_memory(const evn_loop *loop, int task, char *known) {
@@ -97,7 +104,8 @@ void together_deal(evn_loop *loop, int *to);
 
 /* Tasks go from the ranks of the units `from` to those of `to`, which are the owners of the next
  * instance from then on; loop->owner follows where ranks differ. The cost is told to the schedule.
- * Collective if any task goes; `what`: the call. */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what);
+ * Collective if any task goes; `what`: the call; `made` as of move_tasks(). */
+evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what,
+                          int made);
 
 #endif

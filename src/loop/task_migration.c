@@ -107,10 +107,10 @@ static evn_status send_task(evn_loop *loop, int task, int peer, evn_status faile
     return EVN_OK;
 }
 
-/* A task comes to this rank. */
-static evn_status receive_task(evn_loop *loop, int task, int peer, evn_status failed) {
+/* A task comes to this rank; `made`: its memory is there. */
+static evn_status receive_task(evn_loop *loop, int task, int peer, int made, evn_status failed) {
     struct log_entry entry = moved(loop, task, peer, log_begin(loop->cluster));
-    if (!failed) failed = loop->home.make(loop->home_arg, task);
+    if (!failed && !made) failed = loop->home.make(loop->home_arg, task);
     for (int i = 0; i < loop->home.blocks; i++) {
         size_t bytes = 0;
         char *block = failed ? NULL : loop->home.memory(loop->home_arg, task, i, &bytes);
@@ -137,8 +137,34 @@ static evn_status check_homes(const evn_loop *loop) {
                     loop->regions, loop->home.blocks);
 }
 
+/* Whether task t goes to another rank; and whether to this one. */
+static int crosses(const evn_loop *loop, const int *from, const int *to, int t) {
+    return evn_cluster_rank_of(loop->cluster, to[t]) != evn_cluster_rank_of(loop->cluster, from[t]);
+}
+static int comes(const evn_loop *loop, const int *from, const int *to, int t) {
+    return crosses(loop, from, to, t) &&
+           evn_cluster_rank_of(loop->cluster, to[t]) == evn_cluster_rank(loop->cluster);
+}
+
+evn_status move_make_room(const evn_loop *loop, const int *from, const int *to) {
+    const int tasks = loop->problem->tasks;
+    int first = 0, t;
+    while (first < tasks && !crosses(loop, from, to, first)) first++;
+    evn_status status = first < tasks ? check_homes(loop) : EVN_OK;
+    if (status || !loop->home.make) return status;
+    for (t = first; !status && t < tasks; t++)
+        if (comes(loop, from, to, t)) status = loop->home.make(loop->home_arg, t);
+    if (status) move_drop_room(loop, from, to, t - 1);
+    return status;
+}
+
+void move_drop_room(const evn_loop *loop, const int *from, const int *to, int tasks) {
+    for (int t = 0; loop->home.drop && t < tasks; t++)
+        if (comes(loop, from, to, t)) loop->home.drop(loop->home_arg, t);
+}
+
 /* After a failure the walk continues, since other ranks wait for their tasks. */
-evn_status move_tasks(evn_loop *loop, const int *from, const int *to) {
+evn_status move_tasks(evn_loop *loop, const int *from, const int *to, int made) {
     const int me = evn_cluster_rank(loop->cluster);
     evn_status status = check_homes(loop);
     if (!loop->home.memory) return status;
@@ -148,7 +174,7 @@ evn_status move_tasks(evn_loop *loop, const int *from, const int *to) {
         evn_status moved = EVN_OK;
         if (old == new) continue;
         if (old == me) moved = send_task(loop, t, new, status);
-        if (new == me) moved = receive_task(loop, t, old, status);
+        if (new == me) moved = receive_task(loop, t, old, made, status);
         if (moved) status = moved;
     }
     return status;
