@@ -94,12 +94,6 @@ static evn_status decide_weighed(void *arg, const struct cluster_record *of, con
     return EVN_OK;
 }
 
-/* Whether the units' ranks differ. */
-static int crosses(const evn_loop *loop, int from, int to) {
-    return from != to &&
-           evn_cluster_rank_of(loop->cluster, from) != evn_cluster_rank_of(loop->cluster, to);
-}
-
 /* Bytes of their states, as the schedule weighs them. */
 static double crossing_state(const evn_loop *loop, const int *from, const int *to) {
     const evn_problem *p = loop->problem;
@@ -114,7 +108,7 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
                           int made) {
     const int n = loop->problem->tasks;
     int *next = loop->together->next, across = 0;
-    for (int t = 0; t < n; t++) across += crosses(loop, from[t], to[t]);
+    for (int t = 0; t < n; t++) across += loop_crosses(loop, from[t], to[t]);
     if (!across) {
         if (next != to) memcpy(next, to, (size_t)n * sizeof *next);
         return EVN_OK;
@@ -123,7 +117,7 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
     loop->plan++;
     evn_status status = move_tasks(loop, from, to, made);
     for (int t = 0; t < n; t++)
-        if (crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
+        if (loop_crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
     if (next != to) memcpy(next, to, (size_t)n * sizeof *next); /* `to` may be a meeting's */
     loop->totals.migrations += across;
     status = together_agree(loop, what, status);

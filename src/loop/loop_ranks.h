@@ -63,6 +63,12 @@ void together_take(evn_loop *loop, struct together_room *room);
 /* Tasks go to the ranks where a change has put them. Collective; nothing without a change. */
 evn_status together_settle(evn_loop *loop);
 
+/* Whether the units' ranks differ. */
+static inline int loop_crosses(const evn_loop *loop, int from, int to) {
+    return from != to &&
+           evn_cluster_rank_of(loop->cluster, from) != evn_cluster_rank_of(loop->cluster, to);
+}
+
 /* Sends tasks from the ranks that owned them to their new ranks; `made`: where they go they have
  * memory, by move_make_room(). Collective. */
 evn_status move_tasks(evn_loop *loop, const int *from, const int *to, int made);

@@ -320,9 +320,7 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     regions_room_close(loop, &room);
     loop->place = place;
     status = loop_tell_memory(loop);
-    if (!status) return EVN_OK;
-    loop->place = NULL;
-    regions_close(loop);
+    if (status) loop_forget_place(loop);
     return status;
 }
 

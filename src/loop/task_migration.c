@@ -137,30 +137,26 @@ static evn_status check_homes(const evn_loop *loop) {
                     loop->regions, loop->home.blocks);
 }
 
-/* Whether task t goes to another rank; and whether to this one. */
-static int crosses(const evn_loop *loop, const int *from, const int *to, int t) {
-    return evn_cluster_rank_of(loop->cluster, to[t]) != evn_cluster_rank_of(loop->cluster, from[t]);
-}
-static int comes(const evn_loop *loop, const int *from, const int *to, int t) {
-    return crosses(loop, from, to, t) &&
-           evn_cluster_rank_of(loop->cluster, to[t]) == evn_cluster_rank(loop->cluster);
+/* Whether a task comes to this rank. */
+static int comes(const evn_loop *loop, int from, int to) {
+    return loop_own(loop, to) >= 0 && loop_crosses(loop, from, to);
 }
 
 evn_status move_make_room(const evn_loop *loop, const int *from, const int *to) {
     const int tasks = loop->problem->tasks;
     int first = 0, t;
-    while (first < tasks && !crosses(loop, from, to, first)) first++;
+    while (first < tasks && !loop_crosses(loop, from[first], to[first])) first++;
     evn_status status = first < tasks ? check_homes(loop) : EVN_OK;
     if (status || !loop->home.make) return status;
     for (t = first; !status && t < tasks; t++)
-        if (comes(loop, from, to, t)) status = loop->home.make(loop->home_arg, t);
+        if (comes(loop, from[t], to[t])) status = loop->home.make(loop->home_arg, t);
     if (status) move_drop_room(loop, from, to, t - 1);
     return status;
 }
 
 void move_drop_room(const evn_loop *loop, const int *from, const int *to, int tasks) {
     for (int t = 0; loop->home.drop && t < tasks; t++)
-        if (comes(loop, from, to, t)) loop->home.drop(loop->home_arg, t);
+        if (comes(loop, from[t], to[t])) loop->home.drop(loop->home_arg, t);
 }
 
 /* After a failure the walk continues, since other ranks wait for their tasks. */
