@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 1000 }; /* instances to come when the problem says many */
-
 struct state {
     struct learn *learn;
 };
@@ -84,7 +82,7 @@ static int pack(const evn_schedule *s, int *to) {
 static double improve(evn_schedule *s, int *to, int *other) {
     struct learn *l = ((struct state *)s->state)->learn;
     const size_t bytes = (size_t)s->problem.tasks * sizeof *to;
-    const double left = fmin(learn_left(l), MANY);
+    const double left = learn_horizon(l);
     if (move(s, to)) memcpy(to, s->owner, bytes);
     const double moved = learn_makespan(l, to);
     if (pack(s, other)) return moved;

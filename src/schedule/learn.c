@@ -37,6 +37,7 @@ enum {
     WAIT_MAX = 1024,
     ROUNDS_MAX = 200, /* of a fit; at least a tenth of that for many moves */
     ROUND_MOVES = 100000,
+    MANY = 1000, /* instances to come where the problem says many */
 };
 
 /* Estimate of a task's cost or a unit's speed, with its spread. */
@@ -773,6 +774,8 @@ double learn_left(const struct learn *l) {
     const int n = l->problem.instances;
     return !n ? INFINITY : n > l->passed ? n - l->passed : 0;
 }
+
+double learn_horizon(const struct learn *l) { return fmin(learn_left(l), MANY); }
 
 double learn_even(const struct learn *l) {
     double cost = 0, speed = 0;

@@ -107,6 +107,9 @@ double learn_makespan(struct learn *l, const int *owner);
 /* Remaining instances; infinite if the problem gives none. */
 double learn_left(const struct learn *l);
 
+/* Remaining instances for sums over them: at most 1000, also where the problem gives none. */
+double learn_horizon(const struct learn *l);
+
 /* Seconds of a perfectly even instance: sum of costs over sum of speeds. */
 double learn_even(const struct learn *l);
 

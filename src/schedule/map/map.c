@@ -32,10 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TASK_BYTES = 80, /* of a task's data per weight: ten doubles a grid point */
-    MANY = 1000,     /* instances to come when the problem says many */
-};
+enum { TASK_BYTES = 80 }; /* of a task's data per weight: ten doubles a grid point */
 
 /* Seconds that a search takes, measured for BT-MZ's 4 to 1024 tasks on 2 to 6 units: so many for a
  * task and unit, and as its budget is spent no more than so many; but so many a task where tasks
@@ -171,7 +168,7 @@ static int can_repair(const evn_schedule *s, struct map_repair *r, double makesp
 static int remap(evn_schedule *s, const struct map_model *m, const evn_problem *p, int *renewed,
                  double *scratch, struct map_repair *r, double *promise) {
     struct learn *l = ((struct state *)s->state)->learn;
-    const double left = fmin(learn_left(l), MANY);
+    const double left = learn_horizon(l);
     const double now = map_score(m, s->owner, scratch).makespan * m->time_unit;
     double then = map_score(m, renewed, scratch).makespan * m->time_unit;
     double move = seconds_to_move(s, m, p, s->owner, renewed);
@@ -392,7 +389,7 @@ static int may_straighten(const evn_schedule *s, const struct map_model *m, doub
 static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
                    struct map_repair *r, double most, int *to, double *scratch) {
     struct learn *l = ((struct state *)s->state)->learn;
-    const double left = fmin(learn_left(l), MANY);
+    const double left = learn_horizon(l);
     map_repair_start(r, s->owner, MAP_BUDGET / 4);
     const struct map_score now = map_repair_score(r);
     map_balance(r, m->bound * (1 + MAP_NEAR));
