@@ -57,32 +57,17 @@ static evn_status check_ends(const evn_distributed *d, int number, const evn_ran
 }
 
 static evn_status check_shape(const evn_distributed *d, int number, const evn_face *f) {
-    int means = 0;
     long long bytes = (long long)d->element;
     for (int i = 0; i < 3; i++) {
         if (f->n[i] < 0)
             return evn_fail(EVN_USAGE,
                             "distributed: face %d has %d x %d x %d values; none may be below 0",
                             number, f->n[0], f->n[1], f->n[2]);
-        if (f->resolution[i] != EVN_SAME && f->resolution[i] != EVN_MEAN &&
-            f->resolution[i] != EVN_REPEAT)
-            return evn_fail(EVN_USAGE,
-                            "distributed: face %d has resolution %d along index %d, expected "
-                            "EVN_SAME, EVN_MEAN or EVN_REPEAT",
-                            number, (int)f->resolution[i], i);
-        means |= f->resolution[i] == EVN_MEAN;
-        if ((f->resolution[i] == EVN_MEAN && f->n[i] > INT_MAX / 2) ||
-            __builtin_mul_overflow(bytes, (long long)f->n[i], &bytes))
+        if (__builtin_mul_overflow(bytes, (long long)f->n[i], &bytes))
             return evn_fail(EVN_USAGE, "distributed: face %d has more values than can be counted",
                             number);
     }
-    if (means && ((f->numbers != EVN_DOUBLES && f->numbers != EVN_FLOATS) ||
-                  d->element % (size_t)f->numbers))
-        return evn_fail(EVN_USAGE,
-                        "distributed: face %d takes means of numbers %d in values of %zu bytes, "
-                        "expected EVN_DOUBLES or EVN_FLOATS, a whole number of them",
-                        number, f->numbers, d->element);
-    return EVN_OK;
+    return exchange_check_resolution("distributed", number, f, d->element);
 }
 
 static evn_status check_given(const evn_distributed *d, int count, const evn_rank_face *face) {

@@ -23,11 +23,11 @@ int exchange_reach(long long at, const long long stride[3], const int n[3], long
     return 0;
 }
 
-static evn_status too_large(int number, const evn_face *f, size_t element) {
+static evn_status too_large(const char *noun, int number, const evn_face *f, size_t element) {
     return evn_fail(EVN_USAGE,
-                    "exchange: face %d of %d x %d x %d values of %zu bytes reaches further than "
+                    "%s: face %d of %d x %d x %d values of %zu bytes reaches further than "
                     "bytes can be counted",
-                    number, f->n[0], f->n[1], f->n[2], element);
+                    noun, number, f->n[0], f->n[1], f->n[2], element);
 }
 
 /* One side of a face. */
@@ -46,7 +46,7 @@ static evn_status check_side(const evn_loop *loop, size_t element, int number, c
                        &hi) ||
         __builtin_mul_overflow(lo, (long long)element, &bytes) || hi == LLONG_MAX ||
         __builtin_mul_overflow(hi + 1, (long long)element, &bytes))
-        return too_large(number, f, element);
+        return too_large("exchange", number, f, element);
     if (!loop->place) return EVN_OK;
     if (loop->region[task * slots + slot] < 0)
         return evn_fail(EVN_USAGE,
@@ -62,30 +62,31 @@ static evn_status check_side(const evn_loop *loop, size_t element, int number, c
 
 static const char *const along[] = {"first", "second", "third"};
 
-static evn_status check_resolution(int number, const evn_face *f, size_t element) {
+evn_status exchange_check_resolution(const char *noun, int number, const evn_face *f,
+                                     size_t element) {
     int means = 0;
     for (int d = 0; d < 3; d++) {
         if (f->resolution[d] != EVN_SAME && f->resolution[d] != EVN_MEAN &&
             f->resolution[d] != EVN_REPEAT)
             return evn_fail(EVN_USAGE,
-                            "exchange: face %d has resolution %d along its %s index, expected "
+                            "%s: face %d has resolution %d along its %s index, expected "
                             "EVN_SAME, EVN_MEAN or EVN_REPEAT",
-                            number, (int)f->resolution[d], along[d]);
+                            noun, number, (int)f->resolution[d], along[d]);
         if (f->resolution[d] != EVN_MEAN) continue;
         means = 1;
-        if (f->n[d] > INT_MAX / 2) return too_large(number, f, element);
+        if (f->n[d] > INT_MAX / 2) return too_large(noun, number, f, element);
     }
     if (!means) return EVN_OK;
     if (f->numbers != EVN_DOUBLES && f->numbers != EVN_FLOATS)
         return evn_fail(EVN_USAGE,
-                        "exchange: face %d takes means of numbers %d, expected EVN_DOUBLES or "
+                        "%s: face %d takes means of numbers %d, expected EVN_DOUBLES or "
                         "EVN_FLOATS",
-                        number, f->numbers);
+                        noun, number, f->numbers);
     if (element % (size_t)f->numbers)
         return evn_fail(EVN_USAGE,
-                        "exchange: face %d takes means of values of %zu bytes, which are no whole "
+                        "%s: face %d takes means of values of %zu bytes, which are no whole "
                         "number of %s of %d bytes",
-                        number, element, f->numbers == EVN_DOUBLES ? "doubles" : "floats",
+                        noun, number, element, f->numbers == EVN_DOUBLES ? "doubles" : "floats",
                         f->numbers);
     return EVN_OK;
 }
@@ -100,7 +101,7 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
     if (f->n[0] < 0 || f->n[1] < 0 || f->n[2] < 0)
         return evn_fail(EVN_USAGE, "exchange: face %d has %d x %d x %d values; none may be below 0",
                         number, f->n[0], f->n[1], f->n[2]);
-    evn_status status = check_resolution(number, f, element);
+    evn_status status = exchange_check_resolution("exchange", number, f, element);
     if (status || !f->n[0] || !f->n[1] || !f->n[2]) return status;
     if (!loop->place && ((evn_loop_has(loop, f->from) && !host[f->from]) ||
                          (evn_loop_has(loop, f->to) && !host[f->to])))
@@ -111,7 +112,7 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
     long long bytes = (long long)element;
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(bytes, (long long)f->n[d], &bytes))
-            return too_large(number, f, element);
+            return too_large("exchange", number, f, element);
     status = check_side(loop, element, number, f, 0);
     return status ? status : check_side(loop, element, number, f, 1);
 }

@@ -292,4 +292,9 @@ int exchange_is_in_one(const evn_exchange *x);
 int exchange_reach(long long at, const long long stride[3], const int n[3], long long *lo,
                    long long *hi);
 
+/* Checks resolutions, and numbers where means are taken, of face `number` of messages that begin
+ * with `noun`. EVN_USAGE. */
+evn_status exchange_check_resolution(const char *noun, int number, const evn_face *f,
+                                     size_t element);
+
 #endif
