@@ -62,17 +62,17 @@ const int *evn_loop_born(const evn_loop *loop, int *count);
 
 /* A change that was made, for records. */
 typedef struct evn_changed {
-    int instance;                /* runs learnt before it */
-    int tasks, kept, born;       /* of now */
-    int gone;                    /* of before */
-    int moved;                   /* tasks that were decided to leave the unit that they inherited */
-    double moved_bytes;          /* of their regions; without regions as evn_problem.bytes, or else
-                                    evn_problem.state, say */
-    int faces_added, faces_gone; /* in all exchanges, until the next change */
-    double seconds;   /* evn_loop_change() and evn_exchange_add(), on the calling thread */
-    double begin;     /* of evn_loop_change(), s since the loop was opened, as in evn_burst */
-    double imbalance; /* evn_imbalance() of the units' tasks in the last run before it; NAN: none
-                         since the change before. Over ranks rank 0 has it */
+    int instance;          /* number of runs learnt before the change */
+    int tasks, kept, born; /* tasks of the new generation: all, kept and born ones */
+    int gone;              /* tasks of the generation before that nobody keeps */
+    int moved;             /* tasks that the schedule moves from the unit that they inherited */
+    double moved_bytes; /* bytes of these tasks' regions; without regions their evn_problem.bytes,
+                           or else evn_problem.state */
+    int faces_added, faces_gone; /* in all exchanges, from this change to the next */
+    double seconds;   /* time of evn_loop_change() and evn_exchange_add(), on the calling thread */
+    double begin;     /* begin of evn_loop_change(), s since the loop was opened, as in evn_burst */
+    double imbalance; /* evn_imbalance() of the units' tasks in the last run before the change; NAN:
+                         no run since the change before. Over ranks on rank 0 */
 } evn_changed;
 
 /* Number of changes of a loop since it was opened, and the i-th of them; all 0, with a message, if

@@ -34,7 +34,7 @@ template <class A, class B> struct evn_cxx_exactly {
 template <class A> struct evn_cxx_exactly<A, A> {
     enum { is = 1 };
 };
-/* The same type but for references and qualifiers. */
+/* is: A and B are the same type but for references and qualifiers. */
 template <class A, class B> struct evn_cxx_same {
     enum {
         is = evn_cxx_exactly<typename evn_cxx_plain<A>::type, typename evn_cxx_plain<B>::type>::is
@@ -103,7 +103,8 @@ template <> struct evn_cxx_batch_of<void (*)(const evn_cu_int *, int) noexcept> 
 
 enum { EVN_CU_NOT_EQUAL = -1 };
 
-template <class I, int integer = evn_cxx_integer<I>::is> struct evn_cxx_loop { /* of an iterator */
+template <class I, int integer = evn_cxx_integer<I>::is>
+struct evn_cxx_loop { /* over an iterator */
     enum { is = evn_cxx_random<I>::is, counts = 0 };
     typedef I start;
     template <class F> static start from(const F &first) { return first; }
@@ -162,7 +163,7 @@ I evn_cxx_loop_at(const typename evn_cxx_loop<I>::start &first, evn_cu_int numbe
     return evn_cxx_loop<I>::at(first, number, step);
 }
 
-/* Of a range-for: an array's begin and end, a class's own, or those that are found by the
+/* Begin and end of a range-for: an array's, a class's own, or those that are found by the
  * argument's type. */
 template <class C> auto evn_cxx_begin_of(C &range, int) -> decltype(range.begin()) {
     return range.begin();

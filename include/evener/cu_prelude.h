@@ -84,7 +84,8 @@ void evn_cu_batch(evn_cu_site *site, void (*body)(const evn_cu_int *iteration, i
 /* Room for weight(expr): `trips` numbers to be filled, one for each iteration. */
 double *evn_cu_weights(evn_cu_site *site, evn_cu_int trips);
 
-/* The same for key(expr): names of the iterations, by which they are known in the next instance. */
+/* Room for key(expr): `trips` names of the iterations, by which they are known in the next
+ * instance. */
 evn_cu_int *evn_cu_keys(evn_cu_site *site, evn_cu_int trips);
 
 /* Memory for `trips` values of `bytes` of reduction variable number `which`, from 0. All leaders in
@@ -177,7 +178,7 @@ typedef struct evn_cu_array {
     const void *memory;
     const char *name;
     int written;
-    int bytes;     /* of an element */
+    int bytes;     /* bytes of an element */
     evn_cu_int at; /* on a device: the element of its memory at which it begins */
 } evn_cu_array;
 

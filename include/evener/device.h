@@ -39,7 +39,7 @@ typedef struct evn_traits {
     size_t max_buffer;     /* bytes of the largest buffer */
     size_t local_memory;   /* bytes that a group of items shares */
     int processors;        /* compute units, multiprocessors */
-    int max_items;         /* of a group */
+    int max_items;         /* most items of a group */
     int peer;              /* 1: copies to other devices of the same back end bypass the host */
     int clock_is_virtual;  /* 1: event times are computed, not measured */
     int resident;          /* 1: evn_launch_resident() works, so groups may wait for each other */

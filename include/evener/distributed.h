@@ -50,8 +50,8 @@ typedef struct evn_rank_task {
  * object. */
 typedef struct evn_distribution {
     evn_cluster *cluster; /* NULL: one rank */
-    evn_units *units;     /* this rank's */
-    evn_place *place;     /* of these units */
+    evn_units *units;     /* this rank's units */
+    evn_place *place;     /* this rank's place, opened for these units */
     const char *schedule; /* within this rank, as of evn_schedule_open(); NULL: "auto" */
     int tasks;            /* n >= 0 of this rank; at least one on all ranks together */
     const double *weight; /* n, >= 0 and finite; NULL: all 1 */

@@ -59,7 +59,7 @@ typedef struct evn_face {
     long long from_stride[3], to_stride[3];
     int n[3];
     int from_region, to_region;
-    evn_resolution resolution[3]; /* 0: EVN_SAME */
+    evn_resolution resolution[3]; /* of each index; 0: EVN_SAME */
     int numbers;                  /* EVN_DOUBLES or EVN_FLOATS */
 } evn_face;
 

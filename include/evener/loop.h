@@ -246,9 +246,9 @@ typedef enum evn_burst_kind {
 typedef struct evn_burst {
     double begin, end; /* s since the loop was opened */
     evn_burst_kind kind;
-    int task;     /* the first one */
-    int count;    /* 1, or more if tasks were done together */
-    int instance; /* number of runs learnt before it */
+    int task;     /* first task */
+    int count;    /* number of tasks: 1, or more if they were done together */
+    int instance; /* number of runs learnt before the burst */
 } evn_burst;
 
 /* Keeps the latest `max` bursts of each unit (at least 1) and forgets earlier ones. By default the
@@ -275,31 +275,32 @@ void evn_batch_brought(evn_batch *batch, long long regions, double bytes);
 
 /* Statistics of a unit since the loop was opened or evn_loop_reset_stats(). */
 typedef struct evn_unit_stats {
-    double compute_s;  /* in bodies of evn_loop_run() and evn_loop_join() */
-    double exchange_s; /* in bodies of evn_loop_visit(), and in exchanges */
-    double copy_s;     /* moving regions, for runs and visits */
-    double idle_s;     /* the rest: waiting for others */
-    long long tasks;   /* tasks computed */
-    double bytes_in;   /* received over links in exchanges (evn_exchange_run()) */
-    double bytes_out;  /* sent */
+    double compute_s;  /* time in bodies of evn_loop_run() and evn_loop_join() */
+    double exchange_s; /* time in bodies of evn_loop_visit(), and in exchanges */
+    double copy_s;     /* time to move regions, for runs and visits */
+    double idle_s;     /* remaining time: waiting for others */
+    long long tasks;   /* number of tasks computed */
+    double bytes_in;   /* bytes received over links in exchanges (evn_exchange_run()) */
+    double bytes_out;  /* bytes sent over links in exchanges */
 } evn_unit_stats;
-evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit); /* or zeros, with a message */
+/* All 0, with a message, if there is no such unit. */
+evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit);
 
 /* Totals of the whole loop in the same period. */
 typedef struct evn_loop_totals {
     double compute_s;     /* wall time of runs: the papers' Computation Period */
     double exchange_s;    /* wall time of visits: the Communication Period */
-    long long instances;  /* runs */
+    long long instances;  /* number of runs */
     long long migrations; /* tasks that ran on another unit than in the instance before, or, in the
                              first one, than in the visit before */
-    double bytes;         /* that crossed between units in exchanges (evn_exchange_run()) */
+    double bytes;         /* bytes that crossed between units in exchanges (evn_exchange_run()) */
     long long messages;   /* ordered pairs of units with bytes, summed over exchanges */
     long long copies;     /* copies from one space to another in exchanges */
-    /* over ranks: sent by this one */
+    /* over ranks: what this rank has sent */
     long long rank_messages; /* messages of exchanges to other ranks */
     double rank_bytes;       /* bytes in these messages, without headers */
     long long moved;         /* tasks that moved to another rank */
-    double moved_bytes;      /* bytes of their memory */
+    double moved_bytes;      /* bytes of these tasks' memory */
     /* regions moved from another space for tasks (evn_loop_place(), evn_batch_brought()) */
     long long brought;
     double brought_bytes;

@@ -57,7 +57,7 @@ int evn_machine_core_claimed(const evn_machine *machine, int core);
 /* Limits of this process's cores. */
 typedef struct evn_core_limits {
     int node;     /* cores that the system shows */
-    int allowed;  /* of these, allowed by masks, cpusets and places */
+    int allowed;  /* cores that masks, cpusets and places allow */
     double quota; /* processors that control groups let the process keep busy; 0: no limit.
                      evn_machine_cores() is at most this number, rounded down, and at least 1 */
 } evn_core_limits;
@@ -82,8 +82,8 @@ const evn_core_kind *evn_machine_kind(const evn_machine *machine, int kind);
  * where there is none. */
 typedef struct evn_part {
     int first, cores; /* cores first to first + cores - 1 */
-    int kind;         /* evn_machine_kind() */
-    int package;      /* hwloc's logical number */
+    int kind;         /* kind of its cores, for evn_machine_kind() */
+    int package;      /* hwloc's logical number of its package */
     int threads;      /* hardware threads of each core that this process may use */
     uint64_t cache;   /* L3 cache, bytes; 0: none or not known */
 } evn_part;

@@ -51,14 +51,14 @@ typedef struct evn_model {
     const double *slow;      /* factor on the seconds of each unit's kind, > 0; NULL: all 1 */
     const evn_route *route;  /* kinds x kinds: route[from * kinds + to]; NULL: exchange is free */
     const evn_route *within; /* kinds: faces between two tasks of one unit; NULL: free */
-    int sequential;          /* an evn_exchange_order */
+    int sequential;          /* order of the exchange, an evn_exchange_order */
     const double *copied;    /* tasks: bytes of a whole copy, for EVN_EXCHANGE_TASKS; NULL: state */
-    const evn_route *copy;   /* kinds x kinds, as route: of whole copies; NULL: as route */
+    const evn_route *copy;   /* kinds x kinds: route of whole copies; NULL: as route */
     double noise; /* fraction by which a task's seconds vary from step to step, in a fixed sequence;
                      0 to below 1 */
     const int *rank;      /* rank of each unit, from 0; NULL: one rank */
-    const evn_route *far; /* kinds x kinds, as route: between ranks, by the kinds of their first
-                             units; NULL: as route */
+    const evn_route *far; /* kinds x kinds: between two ranks, by the kinds of their first units;
+                             NULL: as route */
     double tree; /* s a hop of the control records, which go up and down a tree of ranks after each
                     step */
     const double *crowd;  /* kinds x units: crowd[kind * units + n - 1], factor on the seconds while
@@ -100,14 +100,14 @@ evn_status evn_simulation_step(evn_simulation *simulation, evn_schedule *schedul
 typedef enum evn_model_burst_kind {
     EVN_MODEL_COMPUTE,
     EVN_MODEL_MIGRATION,
-    EVN_MODEL_FACES, /* sent or received; in sequence, both faces of a link */
-    EVN_MODEL_COPY,  /* of a whole task, there or back */
+    EVN_MODEL_FACES, /* faces sent or received; in sequence, both faces of a link */
+    EVN_MODEL_COPY,  /* copy of a whole task, there or back */
 } evn_model_burst_kind;
 
 typedef struct evn_model_burst {
     evn_model_burst_kind kind;
     int unit;
-    int task; /* -1: of several */
+    int task; /* -1: several tasks */
     double begin, end;
 } evn_model_burst;
 

@@ -120,7 +120,7 @@ evn_status evn_place_find(evn_place *place, const void *address, int *region, si
 evn_status evn_place_acquire(evn_place *place, int count, const int *region, int space,
                              evn_access access);
 
-/* The same with an access mode for each region. */
+/* Acquires regions as evn_place_acquire() does, with an access mode for each. */
 evn_status evn_place_acquire_each(evn_place *place, int count, const int *region, int space,
                                   const evn_access *access);
 

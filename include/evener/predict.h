@@ -30,7 +30,7 @@ typedef struct evn_processes {
 
 /* A part of a task's time that a team shares as one loop of `length` equal pieces. */
 typedef struct evn_phase {
-    double share; /* of the task's time; all shares of a task add up to 1 */
+    double share; /* part of the task's time; all shares of a task add up to 1 */
     int length;   /* >= 1; 0: it is shared evenly by any number of threads */
 } evn_phase;
 
@@ -83,10 +83,10 @@ typedef struct evn_prediction_input {
 /* Result of the finer model, in seconds of a step; exchange and compute are those of the longest
  * process. */
 typedef struct evn_prediction {
-    double step_s;     /* the longest process, and the tree */
-    double compute_s;  /* of that process */
-    double exchange_s; /* likewise */
-    double tree_s;     /* of the control records, up and down */
+    double step_s;     /* time of the longest process, and of the tree */
+    double compute_s;  /* computing of the longest process */
+    double exchange_s; /* exchange of the longest process */
+    double tree_s;     /* control records, up and down the tree of processes */
 } evn_prediction;
 
 /* t = max over processes of [sum over its tasks of c f(n) / n + e] + 2 ceil(log2 Np) l. n: the
@@ -99,11 +99,11 @@ evn_status evn_predict_step(const evn_prediction_input *in, const evn_processes 
 /* Cost of teams: n cores at one task need (1 + doubling log2 n) fib(n) / n of the time of one core;
  * fib is the mean over phases as of evn_predict_team(). */
 typedef struct evn_team_cost {
-    double doubling; /* of each doubling of a team, >= 0: barriers, unequal shares */
+    double doubling; /* increase by each doubling of a team, >= 0: barriers, unequal shares */
     /* Phases of a task, as in evn_prediction_input; NULL: shared evenly. */
     int (*phases)(const void *arg, int task, evn_phase *phase, int room);
     const void *arg;
-    double meeting; /* of each doubling of a unit's team, once a batch whatever its size; as a
+    double meeting; /* time of each doubling of a unit's team, once a batch whatever its size; as a
                        weight that a core of speed 1 does in that time, >= 0 */
 } evn_team_cost;
 

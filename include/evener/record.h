@@ -18,15 +18,15 @@ extern "C" {
 /* An entry of "units": a unit and what it did. */
 typedef struct evn_recorded_unit {
     int id, rank;     /* rank -1: the program is alone, and neither rank nor host is written */
-    const char *host; /* of its rank */
-    int gpu;          /* 1: of devices */
+    const char *host; /* host of the unit's rank */
+    int gpu;          /* 1: a GPU unit */
     int cores;
-    const int *core;     /* their numbers; those of -1, bound to none, are left out */
-    const char *binding; /* evn_unit_binding() */
+    const int *core;     /* numbers of the cores; those of -1, bound to none, are left out */
+    const char *binding; /* binding of its threads (evn_unit_binding()) */
     const char *device;  /* name of the first device; NULL: none */
-    double speed;        /* what its schedule began with; 0: not known, left out */
-    int tasks;           /* owned at the end, and their weight */
-    double weight;
+    double speed;        /* speed that its schedule began with; 0: not known, left out */
+    int tasks;           /* number of tasks owned at the end */
+    double weight;       /* weight of these tasks */
     evn_unit_stats stats;
 } evn_recorded_unit;
 void evn_record_unit(FILE *out, const evn_recorded_unit *unit);

@@ -89,12 +89,12 @@ typedef struct evn_problem {
     const int *node;  /* node of each unit, U, >= 0; NULL: one node */
     const evn_route *route; /* kinds x kinds, route[from * kinds + to]: between two units of a node;
                                NULL: free if `far` is given, else by the bandwidth */
-    const evn_route *far;   /* the same between units of different nodes; NULL: as `route` */
+    const evn_route *far;   /* kinds x kinds: between units of different nodes; NULL: as `route` */
     const double *bytes;    /* n, >= 0 and finite: memory of each task on its owner, bytes */
     const double *capacity; /* U, >= 0: memory of each unit, bytes; 0, INFINITY: enough */
     const int *space;       /* U, >= 0: units of equal space share their memory; NULL: all do */
     const double *state;    /* n: bytes that go along to another space; NULL: none */
-    double carry;           /* seconds a byte of them, >= 0 and finite; 0: not known, 1e-9 until
+    double carry;           /* seconds a byte of `state`, >= 0 and finite; 0: not known, 1e-9 until
                                evn_schedule_carried() */
 } evn_problem;
 
@@ -148,8 +148,9 @@ evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
  * the call. */
 typedef struct evn_change {
     int tasks;        /* n >= 1 */
-    const int *first; /* n + 1: task t comes from tasks from[first[t]] .. from[first[t + 1] - 1], */
-    const int *from;  /* each 0 .. m - 1; first[0] >= 0; NULL if there are none */
+    const int *first; /* n + 1, first[0] >= 0: task t comes from tasks from[first[t]] ..
+                         from[first[t + 1] - 1] */
+    const int *from;  /* tasks of before, each 0 .. m - 1; NULL if no task has origins */
     const char *kept; /* n: 1 if t is its only origin; no other task may keep that one. NULL: no
                          task is kept */
     const double *weight, *bytes, *state; /* n, as in evn_problem. NULL: kept tasks keep theirs,
@@ -164,8 +165,8 @@ typedef struct evn_change {
                           of kept tasks are not looked at. NULL: born tasks have none */
     const int *family; /* n, NULL: none. Born tasks of one number >= 0 may be coarsened together.
                           Not looked at yet: origins on several ranks come together at the change */
-    double most; /* of auto and map: part of all weight that may leave its unit in this change, 0 to
-                    1, beside what goes with origins; 0: what pays */
+    double most; /* largest part of all weight, 0 to 1, that auto and map move from its unit in this
+                    change, beside what goes with origins; 0: what pays */
 } evn_change;
 
 /* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its

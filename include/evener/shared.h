@@ -15,8 +15,10 @@
  * A put writes to another rank's part and does not wait. It is complete
  *
  *     for a thread that waits for a signal   when the same rank (and thread) raised it after the
- * put for all ranks                          after a barrier or reduction for the rank that put
- * after evn_shared_flush(), and then for any rank it tells
+ *                                            put
+ *     for all ranks                          after a barrier or reduction
+ *     for the rank that put                  after evn_shared_flush(), and then for any rank it
+ *                                            tells
  *
  * and before that a read may see old values, new ones, or both. The source may be overwritten once
  * the putting rank has flushed, raised a signal of the same rank, or passed a barrier. Two puts to
@@ -137,8 +139,8 @@ typedef enum evn_reduction { EVN_SUM, EVN_MAX } evn_reduction;
  * EVN_USAGE. */
 evn_status evn_shared_reduce(evn_shared *shared, evn_reduction what, double *value, int count);
 
-/* Puts of this rank to other ranks so far; puts to itself, signals, barriers and reductions do not
- * count. Its gets from other ranks. */
+/* Puts of this rank to other ranks so far, its signals, and its gets from other ranks. Puts to
+ * itself, barriers and reductions do not count. */
 typedef struct evn_shared_counts {
     long long puts, near_puts, far_puts; /* all; within this node; to other nodes */
     double bytes, near_bytes, far_bytes;

@@ -37,7 +37,7 @@ typedef struct evn_subteam {
     int first;       /* the number of its core 0 in the unit's team, to index memory that only this
                         subteam uses */
     evn_unit *unit;
-    void *barrier; /* the library's */
+    void *barrier; /* for evn_subteam_barrier() */
 } evn_subteam;
 
 /* One task; called on each core of its subteam, and done when all have returned. It may not run a

@@ -108,7 +108,7 @@ typedef struct evn_rank_message {
     evn_message_kind kind;
     int from, to;
     int task;                          /* the task that moves; -1: none */
-    double bytes;                      /* without headers */
+    double bytes;                      /* bytes, without headers */
     double send_begin, send_end;       /* duration of the send call */
     double receive_begin, receive_end; /* waiting for it, until it has arrived */
 } evn_rank_message;

@@ -8,10 +8,11 @@
  *     1:CPU:8,2:GPU:1    one unit of eight cores, and two units of one device each
  *     2:CPU:4@0-3@8-11   two units of four cores, the first of cores 0 to 3 and the second of cores
  *                        8 to 11
- *     1:FPGA:1           a unit of one accelerator that is no GPU (OpenCL's, or an emulated
- * device); a GPU unit in all else, also for evn_unit_is_gpu() auto               one unit for each
- * GPU, and one for each part of the machine (the cores of one kind and one L3 cache) that has cores
- * left beside the leaders of GPU units; evn_units_text() says how many cores of how many these are
+ *     1:FPGA:1           a unit of one accelerator that is no GPU (of OpenCL, or emulated); in all
+ *                        else a GPU unit, also for evn_unit_is_gpu()
+ *     auto               one unit for each GPU, and one for each part of the machine (the cores of
+ *                        one kind and one L3 cache) that has cores left beside the leaders of GPU
+ *                        units; evn_units_text() says how many cores of how many these are
  *
  * Cores behind a @ are the system's numbers of hardware threads, as in taskset and OMP_PLACES: as
  * many as the units have, or one for the leader of each GPU unit; units of other groups get other
@@ -47,7 +48,7 @@ extern "C" {
 #endif
 
 typedef struct evn_units evn_units; /* all units of a program */
-typedef struct evn_unit evn_unit;   /* one of them */
+typedef struct evn_unit evn_unit;   /* one unit */
 
 enum {
     EVN_OVERSUBSCRIBE = 1, /* allows more cores than there are; then nothing is bound */
