@@ -23,7 +23,7 @@
 enum fork_class { FORK_FREE = 1, FORK_BOUND = 2, FORK_ALL = 3 };
 
 struct fork_join {
-    struct gate begin; /* counts jobs */
+    struct gate begin; /* number of jobs so far */
     struct gate end;   /* moves when the last member leaves a closed job */
     atomic_int ended;  /* fork_end() was called */
     /* job, classes needed, open, members still needed, members inside (fork_join.c) */

@@ -69,7 +69,7 @@ static int open_stream(struct evn_output *o) {
 static int open_descriptor(struct evn_output *o) {
     struct stat there;
     const int fd = output_direct(o->path, &there);
-    if (fd != OUTPUT_REPLACED) return fd; /* or negative */
+    if (fd != OUTPUT_REPLACED) return fd; /* a target that is written into directly, or an error */
     if (output_place_find(&o->place, o->path)) return -1;
     o->replaces = 1;
     return output_unnamed(o->place.folder, o->place.earlier ? 0600 : 0666, &o->linked);

@@ -28,7 +28,8 @@ int output_descriptor(const char *path) {
     return -1;
 }
 
-/* The same place in the file as the original, so that neither overwrites the other. */
+/* Duplicates a descriptor, with the original's place in the file, so that neither overwrites the
+ * other. */
 static int duplicate(int fd) {
     const int flags = fcntl(fd, F_GETFL);
     if (flags < 0) return -1;
@@ -131,7 +132,7 @@ static int may_replace(const struct output_place *place) {
     const uid_t us = geteuid();
     if (faccessat(place->folder, place->base, W_OK, AT_EACCESS)) return 0;
     if (fstat(place->folder, &folder)) return 0;
-    errno = EPERM; /* as rename() would say, too late */
+    errno = EPERM; /* the error that rename() would report, too late */
     return !us || !(folder.st_mode & S_ISVTX) || us == place->owner || us == folder.st_uid;
 }
 

@@ -16,7 +16,7 @@ enum {
  * matter. */
 struct output_place {
     int folder;
-    char *base;  /* its name there */
+    char *base;  /* the file's name in the folder */
     int earlier; /* 1: there is a file, of this mode and these owners */
     mode_t mode;
     uid_t owner;

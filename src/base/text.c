@@ -120,7 +120,7 @@ static size_t show(const char *p, char atom[5], size_t *used) {
         memcpy(atom, p, *used);
         return *used;
     }
-    *used = 1; /* of a longer one each byte by itself */
+    *used = 1; /* a longer character is taken byte by byte */
     const char *letter = strchr("n\nr\rt\t", *p);
     if (*p && letter && (unsigned char)*p < ' ') {
         atom[0] = '\\';

@@ -21,7 +21,7 @@ _Static_assert(4096 << (2 * (SIZES - 1)) == PIECE, "pieces go by the largest way
 /* Before the data of each piece. */
 struct piece_header {
     long long bytes;
-    long long status; /* of the sender, which has no data then */
+    long long status; /* status of the sender, which has no data if it has failed */
 };
 
 /* To and from a rank. */
@@ -33,7 +33,7 @@ struct ways {
 struct parcels {
     int tag[SIZES];
     struct ways *way;
-    long long calls; /* of evn_cluster_exchange() */
+    long long calls; /* number of calls of evn_cluster_exchange() */
     long long messages;
     double bytes;
 };
@@ -82,7 +82,7 @@ static size_t piece_bytes(const evn_parcel *parcel, size_t round) {
     return parcel->bytes - at < PIECE ? parcel->bytes - at : PIECE;
 }
 
-/* The same at both ends; no parcel has so many pieces. */
+/* Number of a piece, the same at both ends; no parcel has so many pieces. */
 static long long piece_number(const evn_cluster *c, size_t round) {
     return c->parcels->calls << 24 | (long long)round;
 }

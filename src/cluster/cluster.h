@@ -44,7 +44,7 @@ evn_status cluster_carry(evn_cluster *cluster, int from, int to, void *data, siz
 enum cluster_use {
     CLUSTER_CONTROL,   /* the tree, and data carried from rank to rank */
     CLUSTER_MOVES,     /* migrating tasks, and states */
-    CLUSTER_PARCELS,   /* evn_cluster_exchange() */
+    CLUSTER_PARCELS,   /* parcels of evn_cluster_exchange() */
     CLUSTER_EXCHANGES, /* faces between ranks */
     CLUSTER_PROGRAM,   /* callers of evn_cluster_wire_of() */
     CLUSTER_USES

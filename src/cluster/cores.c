@@ -97,7 +97,7 @@ evn_status cores_read(struct cores_facts *out, struct cores_host *host) {
             const int number = evn_machine_core_number(mine, i);
             const int core = evn_machine_core_of(whole, number);
             put(&f.mask, core);
-            /* of a core's hardware threads one that we may use */
+            /* one of the core's hardware threads that we may use */
             if (core >= 0 && core < host->count) host->number[core] = number;
         }
         unite(&f.given, &f.mask);
@@ -157,7 +157,7 @@ static void name_cores(char *out, size_t size, const struct cores_set *s,
 struct here {
     int count, me;
     const struct cores_facts **facts;
-    struct cores_set *mask; /* of each, as widened */
+    struct cores_set *mask; /* cores of each rank, as widened */
     int *rank;              /* a list of ranks, for messages */
 };
 

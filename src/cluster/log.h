@@ -8,7 +8,7 @@
 
 enum log_kind {
     LOG_FACES,  /* faces of an exchange */
-    LOG_PARCEL, /* of evn_cluster_exchange() */
+    LOG_PARCEL, /* a parcel of evn_cluster_exchange() */
     LOG_TASK,   /* a task that moves to another rank */
     LOG_KINDS
 };
@@ -16,7 +16,7 @@ enum log_kind {
 /* One end of a message. */
 struct log_entry {
     double begin, end; /* evn_now(): of sending, or of waiting until it had arrived */
-    double bytes;      /* without headers */
+    double bytes;      /* bytes, without headers */
     long long number;  /* identifies the message, with kind and ranks */
     int peer;
     short kind, out; /* out 1: sent to `peer`; 0: received from it */

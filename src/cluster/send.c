@@ -10,7 +10,7 @@ enum { PIECE = 4 << 20 };
 
 struct carriage {
     int tag;
-    evn_mail **out, **in; /* of each rank; NULL: not opened yet */
+    evn_mail **out, **in; /* mail to and from each rank; NULL: not opened yet */
 };
 
 evn_status cluster_carry_open(evn_cluster *c) {

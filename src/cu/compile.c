@@ -14,9 +14,9 @@
 
 enum { SILENT_MS = 2000, MOST_HELPERS = 63 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static here */
-static int said;                                         /* under the lock */
-static long long ms; /* that all compilations have taken; under the lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all static data of this file */
+static int said;     /* 1: the message has been printed; under the lock */
+static long long ms; /* ms that all compilations have taken; under the lock */
 
 /* One compilation, and the thread that waits beside it. */
 struct watch {
@@ -157,7 +157,7 @@ static int is_copy(const struct member *member) {
 /* Helpers beside a thread that compiles. */
 struct crew {
     evn_device *device;
-    unsigned long long bit; /* of its space */
+    unsigned long long bit; /* bit of the device's space */
     const struct member *wanted;
     struct member *next; /* under the lock: to be looked at; NULL: there is none, or it is over */
     cpu_set_t cores;

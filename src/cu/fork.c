@@ -112,7 +112,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     struct cu_thread *me = &cu_here;
     evn_unit *before = me->unit;
     evn_status status = EVN_OK;
-    omp_set_num_threads(evn_unit_cores(unit)); /* of inner regions */
+    omp_set_num_threads(evn_unit_cores(unit)); /* for inner regions */
     me->unit = unit;
     me->batch = batch;
     me->instance = w->instance;

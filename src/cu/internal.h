@@ -36,7 +36,7 @@ struct wish {
     double speed[2]; /* speed of a unit of each family; 0: not given */
     void (*batch)(const evn_cu_int *, int);
     evn_cu_int weights, keys; /* 0: not given */
-    double *weight;           /* rooms, kept */
+    double *weight;           /* memory for weights, kept for later instances */
     evn_cu_int *key;
     size_t weight_room, key_room;
 };
@@ -57,7 +57,7 @@ struct kept {
 
 /* Statistics of a directive's closed loops (report.c). */
 struct done {
-    double *seconds; /* of each unit; NULL: nothing yet */
+    double *seconds; /* seconds of each unit; NULL: nothing yet */
     double wall, moved;
     long long instances, migrations;
 };
@@ -96,27 +96,27 @@ struct held {
 
 struct cu_thread {
     enum armed armed;
-    struct site *site; /* the directive */
+    struct site *site; /* the directive that is under way */
     struct kept *kept;
-    evn_cu_int from, step; /* of its loop variable */
+    evn_cu_int from, step; /* first value and step of the loop variable */
     void (*batch_body)(const evn_cu_int *, int);
     evn_cu_int next, end; /* ARMED_STANDARD: remaining iterations */
-    int takes;            /* these */
+    int takes;            /* 1: ARMED_STANDARD's iterations are being taken */
     int instance;         /* number of the instance at hand: 1, or in a teams block from 1 on */
-    int instances;        /* of the teams block so far */
+    int instances;        /* number of instances in the teams block so far */
     int threw;            /* an exception has left the body, which ends the batch */
     int thrown;           /* one has ended the region: evn_cu_thrown()'s answer */
     struct wish wish;
-    /* as a leader */
+    /* as a unit's leader */
     evn_unit *unit;   /* NULL: leads none */
     evn_batch *batch; /* NULL: none, or in a teams block outside of a distribute */
     struct held *held;
-    int count, room; /* held */
+    int count, room; /* entries of `held`, and its size */
     int *slot;       /* index into `held` of each region, if it is there */
     int slots;
     int space;
-    int own;                                             /* in a body of evn_cu_run() .. */
-    enum { TASK_NONE, TASK_TAKEN, TASK_EXECUTES } stage; /* .. where its task is */
+    int own;                                             /* 1: in a body of evn_cu_run() */
+    enum { TASK_NONE, TASK_TAKEN, TASK_EXECUTES } stage; /* stage of its task */
     evn_cu_int task;
     int kept_alive; /* 1: memory of this thread is freed when the thread ends */
 };
@@ -129,7 +129,7 @@ extern const evn_cu_site *_Atomic cu_at;
  * prints. */
 void cu_die(const evn_cu_site *site, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn, cold));
-/* The same with evn_message(). */
+/* Ends the program with evn_message(). */
 void cu_die_of_message(const evn_cu_site *site) __attribute__((noreturn, cold));
 
 /* The memory of the calling thread is freed when it ends. */

@@ -56,7 +56,7 @@ void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char 
 int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays) {
     const int on_device = cu_here.unit && evn_cu_queue() != NULL;
     const int inner = omp_get_level() > 0;
-    if (inner && !evn_cu_is_gpu()) return 0; /* its arrays were brought before the region */
+    if (inner && !evn_cu_is_gpu()) return 0; /* the loop's arrays were brought before the region */
     if (inner) {
         const evn_cu_site site = place_of(kernel);
         cu_die(&site, "a loop that is a kernel within a parallel region of a GPU unit");

@@ -9,7 +9,7 @@
 struct keys {
     int n;
     size_t mask;
-    evn_cu_int *key; /* n */
+    evn_cu_int *key; /* n keys */
     int slot[];      /* mask + 1 numbers of iterations, -1: free */
 };
 

@@ -71,7 +71,7 @@ void evn_cu_synchronize(void) {
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-enum { MOST = 32 }; /* parameters */
+enum { MOST = 32 }; /* most parameters of a kernel */
 
 /* Memory is two parameters: the arena it is in, and the byte it begins at. */
 static int spread(const evn_cu_argument *from, int count, evn_argument *to, evn_long *at) {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOPS = 8 }; /* of a directive; more are closed */
+enum { LOOPS = 8 }; /* loops that a directive keeps open; more are closed */
 
 struct site *cu_sites;
 _Thread_local struct cu_thread cu_here;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of parts */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects cu_sites and parts */
 
 /* ---- memory of threads --------------------------------------------------------------------- */
 
@@ -121,14 +121,14 @@ static struct wish *wish_of(const evn_cu_site *where) {
     return cu_here.wish.site == where ? &cu_here.wish : begin_wish(where);
 }
 
-/* The same for a clause. */
+/* The wish of the directive at `where`, which a clause is about to set. */
 static struct wish *advise(const evn_cu_site *where) {
     struct wish *w = wish_of(where);
     w->advised = 1;
     return w;
 }
 
-/* A directive has taken it: the one below it goes on being said. */
+/* Ends a wish that its directive has taken; the outer directive's continues. */
 static void end_wish(void) {
     struct wish *w = &cu_here.wish, *outer = w->outer;
     if (!outer) {

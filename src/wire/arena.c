@@ -9,9 +9,9 @@
 
 static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-/* As much as the machine has, since pages that nobody touches cost nothing; less where files or
- * address space are limited (ulimit -f, -v). A file beyond its limit would be a signal, and address
- * space is needed for other things, too. */
+/* Bytes of the arena: as much as the machine has, since pages that nobody touches cost nothing;
+ * less where files or address space are limited (ulimit -f, -v). A file beyond its limit would be a
+ * signal, and address space is needed for other things, too. */
 static size_t room_there_is(size_t page) {
     struct rlimit limit;
     long pages = sysconf(_SC_PHYS_PAGES);

@@ -39,8 +39,8 @@ void wire_arena_use(struct wire_arena *arena, size_t *now, size_t *ever);
 /* Speed of an emulated wire. A message is visible to its receiver when all bytes that its sender
  * has sent so far have passed the sender's port, plus the latency. */
 struct wire_arena_speed {
-    double latency;   /* s */
-    double bandwidth; /* B/s; 0: no limit */
+    double latency;   /* latency, s */
+    double bandwidth; /* bandwidth, B/s; 0: no limit */
 };
 
 /* Parses "latency=20us,bandwidth=1GB/s"; NULL: no emulation. `what` begins the message. EVN_USAGE.

@@ -12,15 +12,15 @@ struct word {
     _Atomic double visible; /* when the last one raised is; 0: at once */
 };
 
-/* A rank's; its words follow, and from the next page on its memory. */
+/* A rank's part; its words follow, and its memory from the next page on. */
 struct part {
     struct wire_arena_counter bell;
-    size_t bytes; /* of all of it */
+    size_t bytes; /* bytes of the whole part */
     unsigned char *memory;
     struct word word[];
 };
 
-/* Found by its number: each rank opens the same ones in the same order. */
+/* A segment, found by its number: each rank opens the same ones in the same order. */
 struct wire_arena_segment {
     struct wire_arena_segment *next;
     unsigned number;
@@ -29,13 +29,13 @@ struct wire_arena_segment {
     struct part *part[ARENA_RANKS_MAX]; /* NULL: there was no room for it */
 };
 
-/* A rank's own. */
+/* A rank's handle of a segment. */
 struct evn_segment {
     evn_wire *wire;
     struct wire_arena_segment *of;
     struct part *mine;
-    double arrives;       /* when all that was put has */
-    atomic_ullong seen[]; /* of an emulated wire: what was visible before */
+    double arrives;       /* when all puts so far have arrived */
+    atomic_ullong seen[]; /* of an emulated wire: words that were visible before */
 };
 
 static int is_emulated(const evn_wire *w) { return w->speed.latency > 0 || w->speed.bandwidth > 0; }

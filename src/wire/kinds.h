@@ -6,8 +6,8 @@
 
 /* Meaning of evn_cluster_open()'s text. */
 struct wire_choice {
-    const evn_wire_kind *kind; /* NULL: alone */
-    int processes;             /* for open() */
+    const evn_wire_kind *kind; /* NULL: one rank alone */
+    int processes;             /* number of processes, for the kind's open() */
     char options[256];
     int is_plugin;
     void *library; /* library of the kind; NULL */

@@ -22,9 +22,9 @@ int wire_plugin_first(void);
  * closed. EVN_USAGE: no file and no launcher; EVN_MISSING: no plug-in, or not one. */
 evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library);
 
-/* The same for a program with an MPI of its own, of which it gives a communicator: the plug-in of
- * that MPI. EVN_MISSING: no shared library of an MPI is in the process, it is another one, or there
- * is no plug-in for it. */
+/* Finds the plug-in for a program with an MPI of its own, of which it gives a communicator.
+ * EVN_MISSING: no shared library of an MPI is in the process, it is another one, or there is no
+ * plug-in for it. */
 evn_status wire_plugin_load_own(const evn_wire_kind **kind, void **library);
 
 /* Checks that the open wire has the launcher's rank and size. The plug-in of another MPI makes each

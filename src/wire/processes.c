@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { RESTARTS = 3 }; /* at most */
+enum { RESTARTS = 3 }; /* most restarts of a run */
 
 static int is_rank; /* this process is one already */
 static int restarts;
@@ -58,7 +58,7 @@ static void tie_to(pid_t parent) {
  */
 static int fork_ranks(pid_t *pid, int processes, const struct supervisor_signals *signals) {
     const pid_t parent = getpid();
-    fflush(NULL); /* or each would write what is waiting */
+    fflush(NULL); /* else each child would write what is buffered */
     for (int r = 0; r < processes; r++) {
         pid[r] = fork();
         if (pid[r] == 0) {

@@ -20,15 +20,15 @@ struct run {
     struct wire_arena *arena;
     const pid_t *pid;
     int count, left, next;
-    int status[ARENA_RANKS_MAX]; /* as waitpid() says */
+    int status[ARENA_RANKS_MAX]; /* status of each rank, as of waitpid() */
     int ended[ARENA_RANKS_MAX];
-    int interrupts;  /* that have come */
-    double first;    /* when the first did */
-    int verdict;     /* of the run; -1: what ranks return */
-    int deserter;    /* the first that left before the run was over; -1 */
-    int is_killed;   /* we have ended those that were there */
-    int goes_on;     /* with others, after a loss */
-    double deadline; /* when we do; 0: never */
+    int interrupts;  /* number of interrupts so far */
+    double first;    /* when the first interrupt came */
+    int verdict;     /* status of the run; -1: that of the ranks */
+    int deserter;    /* the first rank that left before the run was over; -1 */
+    int is_killed;   /* 1: the supervisor has ended the remaining ranks */
+    int goes_on;     /* 1: the run goes on with others after a loss */
+    double deadline; /* when the supervisor ends them; 0: never */
 };
 
 void supervisor_take_signals(struct supervisor_signals *s) {
@@ -125,7 +125,7 @@ static void look_for_ends(struct run *run) {
         if (pid == 0 || (pid < 0 && errno == EINTR)) continue;
         run->ended[i] = 1;
         run->left--;
-        if (run->is_killed) continue; /* by us */
+        if (run->is_killed) continue; /* this supervisor killed it */
         if (run->interrupts) run->deadline = fmin(run->deadline, evn_now() + AFTER);
         if (WIFSIGNALED(run->status[i]))
             note_signal(run, i, WTERMSIG(run->status[i]));

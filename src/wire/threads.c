@@ -55,7 +55,7 @@ evn_status threads_run(int ranks, void (*rank_main)(int rank, void *arg), void *
         if (error) {
             status = evn_fail(EVN_SYSTEM, "threads: rank %d of %d cannot be made: %s", made, ranks,
                               strerror(error));
-            wire_arena_lose(arena, made); /* or the others would wait for it */
+            wire_arena_lose(arena, made); /* else the other ranks would wait for it */
             break;
         }
     }

@@ -53,7 +53,7 @@ static int requests;
 __attribute__((visibility("default"))) int evener_wire_requests(void);
 int evener_wire_requests(void) { return requests; }
 
-static char library[64] = "MPI"; /* and its version */
+static char library[64] = "MPI"; /* name and version of the MPI */
 const char *wire_mpi_library(void) { return library; }
 
 /* "Open MPI v4.1.4, package: .." and "MPICH Version:      4.0.2\n.." as "Open MPI 4.1.4" and

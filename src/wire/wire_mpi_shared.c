@@ -23,11 +23,11 @@ enum { PIECE = 1 << 30 }; /* a count of MPI's is an int */
 struct evn_segment {
     evn_wire *wire;
     MPI_Comm node;
-    MPI_Win near, far;     /* of the node, of all */
-    unsigned char **there; /* of each rank: where its words begin; NULL: on another node */
-    size_t head;           /* bytes of the words, and from there on the memory */
+    MPI_Win near, far;     /* windows of the node, and of all ranks */
+    unsigned char **there; /* begin of each rank's words; NULL: on another node */
+    size_t head;           /* bytes of the words, behind which the memory begins */
     int words;
-    unsigned char *is_dirty; /* of each rank: something was put and not flushed */
+    unsigned char *is_dirty; /* by rank, 1: puts to it were not flushed */
     uint64_t *raised;        /* words of each rank, by this one from another node */
 };
 
@@ -203,7 +203,7 @@ static evn_status open_all(evn_segment *s, size_t bytes) {
 #ifdef MADV_HUGEPAGE /* large pages where the file system has them: mount -o huge=advise */
     madvise(s->there[w->rank], bytes, MADV_HUGEPAGE);
 #endif
-    memset(s->there[w->rank], 0, bytes); /* and it is taken */
+    memset(s->there[w->rank], 0, bytes); /* touches the pages, so that they are allocated */
     code = expose(s, bytes);
     /* a rank that is here has cleared its part: none writes before that */
     return agree(w, code ? wire_mpi_say(w, exposed, code) : EVN_OK, exposed);
