@@ -50,9 +50,9 @@ struct evn_device {
     atomic_int timed;      /* 1: launches are timed */
     pthread_mutex_t kept_lock;
     pthread_cond_t kept_made;
-    struct making *making; /* under kept_lock */
+    struct making *making; /* programs that are being made; under kept_lock */
     atomic_int lost;
-    pthread_mutex_t lock; /* of `reason` */
+    pthread_mutex_t lock; /* protects `reason` */
     char reason[512];     /* reason of the loss */
     atomic_size_t used, used_max;
     atomic_llong launches, copies_in, copies_out, copies_within, copies_peer;
@@ -161,7 +161,7 @@ struct backend {
     void (*program_close)(evn_program *p); /* R */
     /* R. k->entry->name of k->program. */
     evn_status (*kernel_open)(evn_kernel *k);
-    void (*kernel_close)(evn_kernel *k); /* O: nothing */
+    void (*kernel_close)(evn_kernel *k); /* O: nothing is closed */
     /* R. Arguments are copied before it returns. is_resident: all groups at a time, not more than
      * `resident` says; only if traits.resident is set. */
     evn_status (*launch)(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,

@@ -112,7 +112,7 @@ evn_status evn_kernel_get(evn_device *d, const evn_kernel_source *source, const 
 }
 
 void kept_close(evn_device *d) {
-    /* its programs, as users again, and one that keeps the device until this is done */
+    /* count programs as users again, and one more, which keeps the device until this is done */
     atomic_store(&d->users, 1 + d->kept_programs);
     for (struct kept *k = atomic_load(&d->kept), *next; k; k = next) {
         next = k->next;

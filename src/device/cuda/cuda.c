@@ -121,7 +121,7 @@ static int module_open(const struct gpu_device *d, gpu_module *module, const voi
 static evn_status prefer_local(struct gpu_device *d, gpu_function function, int items) {
     const struct gpu_api *api = &d->driver.api;
     enum gpu_call call = GPU_CALL_function_groups;
-    const int reserved = d->architecture < 80 ? 0 : 1024; /* of each group, for the driver */
+    const int reserved = d->architecture < 80 ? 0 : 1024; /* the driver's bytes in each group */
     int bytes = 0, groups = 0;
     evn_status status =
         side_check(d, api->function_attribute(&bytes, GPU_KERNEL_LOCAL_BYTES, function),

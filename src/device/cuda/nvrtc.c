@@ -162,7 +162,7 @@ evn_status nvrtc_target(const struct rtc *c, int architecture, char target[32]) 
 
 /* Items of .nv.info: a byte for the form of the value, one for its meaning, two for the size. */
 enum { FORM_SIZED = 4, INFO_FRAME = 0x11, INFO_STACK = 0x12, INFO_REGISTERS = 0x2f };
-enum { SYMBOL_IS_KERNEL = 0x10 }; /* in st_other */
+enum { SYMBOL_IS_KERNEL = 0x10 }; /* bit of a symbol's st_other */
 
 /* The kernel that the function `name` belongs to: itself, or for "$kernel$function", which is a
  * function as compiled for that kernel, the kernel. */

@@ -50,7 +50,7 @@ struct moment {
     pthread_mutex_t lock;
     pthread_cond_t happened;
     int done;
-    double real;            /* s */
+    double real;            /* real time, s */
     picoseconds is_virtual; /* known when it is recorded */
 };
 
@@ -82,7 +82,7 @@ struct command {
     int groups, stores;
     int is_resident;      /* each group by a thread of its own */
     atomic_int in_vain;   /* a group has waited for what never came */
-    struct store **store; /* the buffers */
+    struct store **store; /* the buffers that the kernel uses */
     const void **argument;
     struct stray {
         atomic_int found; /* 0, or 1 more than the parameter that a group has touched wrongly */
@@ -96,7 +96,7 @@ struct crew {
     pthread_cond_t begin, end;
     pthread_t *thread;
     int helpers, working, stop;
-    unsigned job; /* counts them */
+    unsigned job; /* number of jobs so far */
     struct command *command;
     struct turns *turns; /* NULL: groups do not wait for each other */
     int chunk;
@@ -110,7 +110,7 @@ struct emulated {
     struct crew crew;
     pthread_mutex_t engine, in, out; /* held while a kernel runs, while the link is in use */
     atomic_long allocations, copies, kernels, operations;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     int failed;
     char reason[256];
 };
@@ -120,14 +120,14 @@ enum { HELD = 64 };
 struct emulated_queue {
     evn_queue base;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t work, idle;
     struct command *first, **last;
     int busy, stop;
-    /* of the thread that gives work out; others may wait for the queue meanwhile */
+    /* written by the thread that gives work out; others may wait for the queue meanwhile */
     _Atomic picoseconds ready;
-    /* of the queue's thread */
-    struct store *held[HELD]; /* opened */
+    /* used by the queue's thread alone */
+    struct store *held[HELD]; /* stores that are opened */
     int holds;
 };
 
@@ -138,7 +138,7 @@ struct emulated_buffer {
 
 struct emulated_event {
     evn_event base;
-    struct moment *moment; /* of the last record */
+    struct moment *moment; /* moment of the last record */
 };
 
 static struct emulated *of(const evn_device *d) { return (struct emulated *)d; }
@@ -239,7 +239,7 @@ static evn_status store_make(struct store **out, size_t bytes, int checks) {
         free(s);
         return evn_fail(EVN_MEMORY, "the host has no %zu bytes for it: %s", bytes, strerror(error));
     }
-    /* its end is at the page without access, but for what alignment to 256 bytes leaves */
+    /* the store ends at the page without access, but for what alignment to 256 bytes leaves */
     s->memory = s->inner + (s->inner_bytes - used);
     /* large pages where there are, for opening and closing them quickly */
     madvise(s->inner, s->inner_bytes, MADV_HUGEPAGE);

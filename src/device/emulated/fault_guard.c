@@ -20,7 +20,7 @@ struct watched {
     void *arg;
     const void *volatile address;
 };
-/* of this thread; NULL: it is not at such work */
+/* watched work of this thread; NULL: none */
 static _Thread_local struct watched *volatile watched;
 
 /* In the middle of handing a signal on: it comes back where the other has it from us. */

@@ -251,7 +251,7 @@ picoseconds timeline_kernel(struct timeline *t, picoseconds ready, const char *k
     return compute(t, ready, o->launch + (double)groups * items * item / o->speed);
 }
 
-/* As a kernel that has an item for each 8 bytes. */
+/* Plans a copy within the device, which takes as long as a kernel with an item for each 8 bytes. */
 picoseconds timeline_within(struct timeline *t, picoseconds ready, size_t bytes) {
     const struct emulated_options *o = t->options;
     return compute(t, ready, o->launch + ceil((double)bytes / 8) * o->item / o->speed);

@@ -17,14 +17,14 @@
 #include <stddef.h>
 
 enum { EMULATED_MAX = 1024 };  /* devices of a specification */
-enum { EMULATED_CORES = 256 }; /* of a device, at most */
+enum { EMULATED_CORES = 256 }; /* most cores of a device */
 enum { OWN_ITEMS = 4 };        /* kernels with a cost of their own */
 
 enum failure { FAIL_NONE, FAIL_ALLOC, FAIL_COPY, FAIL_KERNEL, FAIL_LOST };
 
 /* emulated:COUNT,KEY=VALUE,.. with the keys as named here */
 struct emulated_options {
-    int count;               /* 1..EMULATED_MAX devices */
+    int count;               /* devices, 1..EMULATED_MAX */
     double speed;            /* speed of kernels; 1 is this host's, or that of `item` */
     double link;             /* bytes/s of each direction; 0: no limit */
     double pageable, shared; /* bytes/s of copies of such host memory (pinned.h); 0: as the link */
@@ -34,11 +34,11 @@ struct emulated_options {
     struct {
         char kernel[32];
         double item;
-    } own[OWN_ITEMS]; /* item.KERNEL=.. */
+    } own[OWN_ITEMS]; /* kernels named by item.KERNEL=.. */
     int owns;
     size_t memory;  /* bytes of a device */
     int peer;       /* devices copy to each other without the host */
-    int is_virtual; /* clock=virtual */
+    int is_virtual; /* 1: clock=virtual */
     int cores;      /* threads that run a kernel's groups */
     int check;      /* 1: kernels must not write their EVN_IN buffers, which is checked */
     enum failure fail;
@@ -56,7 +56,7 @@ typedef long long picoseconds;
 enum { LANE_GAPS = 64 };
 
 struct lane {
-    picoseconds end; /* of all that is planned */
+    picoseconds end; /* end of all that is planned */
     int gaps;
     struct {
         picoseconds begin, end;

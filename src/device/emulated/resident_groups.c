@@ -2,8 +2,8 @@
  * host. */
 #include "device/emulated/resident_groups.h"
 
-static _Thread_local struct turns *mine; /* the calling thread's group is one of these, */
-static _Thread_local int group;          /* this one */
+static _Thread_local struct turns *mine; /* groups among which the calling thread runs one */
+static _Thread_local int group;          /* number of the calling thread's group */
 static _Thread_local int in_vain;
 
 void turns_open(struct turns *t, int groups) {

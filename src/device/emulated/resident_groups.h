@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 struct turns {
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     int groups, now; /* the running group; -1: all have ended */
     int is_stuck;    /* 1: no group can proceed: all waits end now */

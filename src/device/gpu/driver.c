@@ -10,7 +10,7 @@
 #define GPU_MEMBER(member, cuda, cuda_need, hip, hip_need, parameters)                             \
     {offsetof(struct gpu_api, member), {#cuda, #hip}, {#cuda_need, #hip_need}},
 static const struct symbol symbols[] = {
-    GPU_FUNCTIONS(GPU_MEMBER) /* and those of another type */
+    GPU_FUNCTIONS(GPU_MEMBER) /* functions whose type differs are below */
     {offsetof(struct gpu_api, name_of_error), {"none", "hipGetErrorName"}, {"N", "R"}},
     {offsetof(struct gpu_api, text_of_error), {"none", "hipGetErrorString"}, {"N", "R"}}};
 enum { SYMBOLS = sizeof symbols / sizeof *symbols };

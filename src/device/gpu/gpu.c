@@ -38,7 +38,7 @@
 enum { PROBE_BYTES = 1 << 16 };
 
 struct specification {
-    int count; /* of devices asked for; 0: all */
+    int count; /* number of devices asked for; 0: all */
     int listed, ordinal[GPU_DEVICES];
     int contract; /* -1: as the source says */
     int peer;
@@ -728,7 +728,7 @@ evn_status side_launch(evn_queue *q, evn_kernel *base, int groups, int items, in
             k->address[i] = place(argument[i].buffer, 0);
             k->argument[i] = &k->address[i];
         } else {
-            k->argument[i] = (void *)(uintptr_t)argument[i].value; /* read only */
+            k->argument[i] = (void *)(uintptr_t)argument[i].value; /* the driver only reads it */
         }
     if (is_resident)
         return side_check(d,

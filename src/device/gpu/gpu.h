@@ -16,34 +16,34 @@ enum { GPU_DEVICES = 64, GPU_REASON = 1000 };
 struct gpu_driver {
     struct gpu_api api;
     void *library;
-    int version;         /* of CUDA, 12040 for 12.4; of HIP, 50221153 for 5.2.21153 */
-    char path[PATH_MAX]; /* its file */
+    int version;         /* version of CUDA, 12040 for 12.4; of HIP, 50221153 for 5.2.21153 */
+    char path[PATH_MAX]; /* file of the library */
 };
 
 struct gpu_device {
     evn_device base;
     const struct side *side;
     struct gpu_driver driver;
-    struct rtc *compiler;         /* NULL: there is none, */
-    char no_compiler[GPU_REASON]; /* for this reason */
-    char compiler_id[80];         /* for the cache */
+    struct rtc *compiler;         /* NULL: no compiler was found */
+    char no_compiler[GPU_REASON]; /* why there is no compiler */
+    char compiler_id[80];         /* names the compiler in the cache */
     char own[32];                 /* the target of just this architecture, "sm_90", "gfx90a" */
     char target[32];              /* what the compiler compiles for */
     int architecture;             /* 90 for 9.0; 0: the side has no text for earlier ones */
     gpu_number device;
     gpu_context context; /* CUDA's; NULL: not retained */
     int ordinal;
-    int is_open; /* its context is held */
+    int is_open; /* 1: the context is held */
     int contract, peer;
-    int local_bytes; /* of a multiprocessor, for groups */
+    int local_bytes; /* local memory of a multiprocessor, for groups */
     pthread_mutex_t lock;
     const void *peer_settled[GPU_DEVICES]; /* by ordinal: whether the way was settled, for this */
 };
 
 struct side {
-    const char *name;       /* "cuda", of the back end */
-    enum gpu_side which;    /* of the names in api.h */
-    const char *words;      /* "CUDA", in messages */
+    const char *name;       /* name of the back end, "cuda" */
+    enum gpu_side which;    /* which of the names in api.h are used */
+    const char *words;      /* name in messages, "CUDA" */
     const char *oldest;     /* "CUDA 11.0 is the oldest that will do" */
     const char *visible[2]; /* environment variables that hide devices */
     const char *hidden;     /* advice where no device is shown */
@@ -147,7 +147,7 @@ struct gpu_program {
 struct gpu_kernel {
     evn_kernel base;
     gpu_function function;
-    gpu_address *address; /* of each parameter that is a buffer */
+    gpu_address *address; /* address of each parameter that is a buffer */
     void **argument;      /* where each argument's value is */
     atomic_int resident;  /* groups that the device has at a time; 0: not asked yet */
 };

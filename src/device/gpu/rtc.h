@@ -17,7 +17,7 @@ struct rtc {
     void *library;
     int version; /* 13000 for 13.0 */
     char path[PATH_MAX];
-    int architectures, architecture[RTC_ARCHITECTURES]; /* NVRTC's, ascending */
+    int architectures, architecture[RTC_ARCHITECTURES]; /* targets of NVRTC, ascending */
 };
 
 /* Resources of one kernel, an item and a group. Local memory is an item's memory beside registers:
@@ -25,18 +25,18 @@ struct rtc {
  * include those of called functions. -1: not known. */
 struct rtc_kernel {
     char name[64];
-    int registers;        /* of an item; of a wavefront's items, vector registers */
-    int scalar_registers; /* of a wavefront; -1: the architecture has none */
-    int local_bytes;      /* of an item */
-    int spill_bytes;      /* of an item, stored; by HIPRTC each time that one is */
-    int group_bytes;      /* that a group shares */
+    int registers;        /* registers of an item; vector registers of a wavefront's items */
+    int scalar_registers; /* scalar registers of a wavefront; -1: the architecture has none */
+    int local_bytes;      /* local memory of an item */
+    int spill_bytes;      /* spilled bytes of an item, stored; by HIPRTC each time that one is */
+    int group_bytes;      /* bytes that a group shares */
     int wavefront;        /* items that go together: 32 or 64 */
 };
 
 struct rtc_program {
     void *image;  /* cubin or code object, or PTX ended by a 0 */
-    size_t bytes; /* of the image, with the 0 */
-    int is_text;  /* PTX */
+    size_t bytes; /* bytes of the image, with the 0 */
+    int is_text;  /* 1: the image is PTX */
     char *log;    /* the compiler's output, with its resource report; never NULL */
     int kernels;  /* set by a kind's measure() */
     struct rtc_kernel *kernel;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct symbol {
-    size_t at; /* of its pointer in the struct that is filled */
+    size_t at; /* offset of the pointer in the struct that is filled */
     const char *name[GPU_SIDES];
     char need[GPU_SIDES][2]; /* R, O or N */
 };

@@ -87,7 +87,7 @@ static struct item next(struct pack *p) {
     case 0xde:
     case 0xdf: return (struct item){PACK_MAP, big_endian(p, 2 << (byte - 0xde)), NULL};
     }
-    p->wrong = 1; /* 0xc1 */
+    p->wrong = 1; /* 0xc1 is never used in MessagePack */
     return (struct item){PACK_OTHER, 0, NULL};
 }
 

@@ -102,8 +102,7 @@
     X(CL_INVALID_GLOBAL_WORK_SIZE, -63, NULL)                                                      \
     X(CL_INVALID_PROPERTY, -64, NULL)
 
-/* Of extensions: the loader's (cl_khr_icd), cl_khr_device_uuid, and one that only a driver speaks
- * of. */
+/* Codes of extensions: the loader's (cl_khr_icd), cl_khr_device_uuid's, and one of a driver. */
 #define CL_PLATFORM_NOT_FOUND_KHR_   (-1001)
 #define CL_DEVICE_UUID_KHR_          0x106A
 #define CL_ILLEGAL_READ_OR_WRITE_NV_ (-9999)

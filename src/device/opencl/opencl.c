@@ -58,7 +58,7 @@ enum {
     PIECE = 4 << 20,     /* bytes of one */
     SWEEP = 64,          /* commands kept before the finished ones are looked for */
     NOTICE = 200,        /* characters of what a driver reports by itself */
-    FEWEST_VERSION = 102 /* 1.2 */
+    FEWEST_VERSION = 102 /* the least version, 1.2 */
 };
 
 /* ---- platforms and devices ---- */
@@ -73,7 +73,7 @@ struct found {
     const struct platform *platform;
     cl_device_type type;
     char *name;
-    int has_identity; /* the same device may be there by two platforms */
+    int has_identity; /* 1: `identity` is known; two platforms may have the same device */
     unsigned char identity[16];
     char skip[160]; /* why it cannot be used; "" */
 };
@@ -99,7 +99,7 @@ static struct loader {
     int platforms;
     struct found *found; /* in the order they are numbered */
     int count;
-    pthread_mutex_t lock; /* of the contexts */
+    pthread_mutex_t lock; /* protects the contexts */
     struct context *contexts;
 } loader = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -350,8 +350,8 @@ static int ready(char *why, size_t size) {
 
 struct choice {
     evn_spec spec;
-    const char *platform; /* NULL: any */
-    long device, first;   /* -1: all */
+    const char *platform; /* platform asked for; NULL: any */
+    long device, first;   /* number of the one device, or how many first ones; -1: all */
     cl_device_type types;
     int contract; /* -1: as the source says */
 };
@@ -551,7 +551,7 @@ static void context_close(struct context *c) {
 struct pinned {
     struct pinned *next;
     void *memory;
-    cl_mem handle; /* NULL: plain */
+    cl_mem handle; /* pinned buffer; NULL: plain memory */
     void *mapped;
 };
 
@@ -568,7 +568,7 @@ struct opencl_device {
     int division; /* 0: not tried; 1: right; -1: not rounded correctly */
     char *key[5]; /* what binaries depend on, of platform, driver and device */
     pthread_mutex_t lock;
-    struct opencl_queue *queues; /* open ones */
+    struct opencl_queue *queues; /* open queues */
     struct pinned *pinned;
     int contract_off; /* the compiler, told not to fuse: 1 does not, -1 does, 0 not yet tried */
     int failed;
@@ -578,7 +578,7 @@ struct opencl_device {
 /* A command under way. */
 struct command {
     cl_event event;
-    const char *what, *name; /* "kernel", "fill" */
+    const char *what, *name; /* kind and name of the command, "kernel" and "fill" */
 };
 
 /* Carrier of a piece of a peer copy. */
