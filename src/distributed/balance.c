@@ -20,7 +20,8 @@ struct load {
     double work, strength; /* seconds times speed; sum of the speeds */
 };
 struct outcome {
-    double work, leaving; /* of now; bytes of regions that leave, or come, whichever are more */
+    double work, leaving; /* work after the moves; bytes of regions that leave, or come, whichever
+                             are more */
     double per_byte;
     int tasks;
 };
@@ -33,12 +34,12 @@ struct announced {
 };
 
 struct move {
-    struct load *load;       /* of all ranks */
-    int *target;             /* of each task */
-    double *work;            /* of each task */
-    struct announced *out;   /* of each rank */
-    struct announced *in;    /* the same */
-    struct outcome *outcome; /* of all ranks */
+    struct load *load;       /* loads of all ranks */
+    int *target;             /* rank that each task goes to */
+    double *work;            /* work of each task */
+    struct announced *out;   /* tasks for each rank */
+    struct announced *in;    /* tasks from each rank */
+    struct outcome *outcome; /* outcomes of all ranks */
 };
 
 static void move_close(struct move *m) {
@@ -104,8 +105,8 @@ static void find_targets(const evn_distributed *d, struct move *m) {
     }
 }
 
-/* Of a task in a parcel: this, two numbers a region (its bytes, and 1 if it has been written), and
- * the data of those that have. */
+/* A task in a parcel begins with this; two numbers a region follow (its bytes, and 1 if it has been
+ * written), and the data of those that have. */
 struct travelling {
     double weight, work;
     int number;
@@ -163,7 +164,7 @@ static double saved_by(const evn_distributed *d, const struct move *m, double *n
     return *now - then;
 }
 
-/* The same on all ranks, since all have the same numbers. */
+/* 1 if the moves pay; the same on all ranks, since all have the same numbers. */
 static int pays(const evn_distributed *d, const struct move *m) {
     double leaving = 0, per_byte = 0, now;
     const double saved = saved_by(d, m, &now);

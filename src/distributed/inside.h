@@ -43,7 +43,7 @@ struct evn_distributed {
     int rank, size;
     evn_units *units;
     evn_place *place;
-    char *text; /* of the schedule */
+    char *text; /* text of the schedule */
     int regions, instances;
     int counts; /* 1: `instances` is a number of runs to come, down to 0; 0: many */
     evn_access *access;
@@ -52,7 +52,7 @@ struct evn_distributed {
     /* this rank's tasks */
     int tasks;
     int *region;   /* [task * regions + i] */
-    size_t *bytes; /* the same */
+    size_t *bytes; /* bytes of these regions */
     double *weight, *seconds;
     int learnt;     /* 1: `seconds` are measured */
     long long *sum; /* size + 1 */
@@ -72,7 +72,7 @@ struct evn_distributed {
     int *gone, gones; /* regions to be removed when births have ended */
     int bears;        /* 1: births may come */
     evn_rank_task *origin;
-    evn_rank_task *now; /* of each task of before */
+    evn_rank_task *now; /* rank and number now, of each task of before */
     int before;
     long long *sum_before;
     double per_byte, carried;
@@ -84,7 +84,7 @@ struct evn_distributed {
 /* The worst status of all ranks, on all. Collective. */
 evn_status distributed_agree(const evn_distributed *d, const char *what, evn_status mine);
 
-/* The same with `bytes` of each rank in `all`, on all. Collective. */
+/* Gathers `bytes` of each rank in `all`, on all ranks, with the worst status. Collective. */
 evn_status distributed_meet(const evn_distributed *d, const char *what, evn_status mine,
                             const void *up, size_t bytes, void *all);
 

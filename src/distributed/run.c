@@ -9,7 +9,7 @@
 /* Before the values. */
 struct header {
     long long bytes;
-    int status; /* of the sender, which sends no values if it has failed */
+    int status; /* status of the sender, which sends no values if it has failed */
     char room[52];
 };
 _Static_assert(sizeof(struct header) == 64, "values begin at a line of the cache");

@@ -11,7 +11,7 @@ struct area {
     const struct face *face;
     int written, region;     /* without a place 0; of a task of another rank one of its own */
     long long at, lo, hi;    /* value (0,0,0); the first byte; behind the last one */
-    const long long *stride; /* in values */
+    const long long *stride; /* strides, in values */
     int n[3];                /* extents at this side */
 };
 

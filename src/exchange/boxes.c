@@ -10,8 +10,8 @@
 
 enum {
     DIGITS = 8,
-    AREAS = 256, /* of a cluster: all pairs are compared */
-    STEPS = 2    /* a stride that is so many times another one is a step of that */
+    AREAS = 256, /* areas of a cluster up to which all pairs are compared */
+    STEPS = 2    /* a stride that is so many times another one is a step of that one */
 };
 
 struct box {

@@ -15,7 +15,7 @@ struct shape {
 /* One side of a block: position of its first element, and strides, in bytes. */
 struct side {
     char *host;        /* base of `at`; NULL: the beginning of a device's buffer */
-    char *const *base; /* or a pointer to the base at the time of copying; NULL */
+    char *const *base; /* pointer to the base at the time of copying; NULL: `host` is the base */
     long long at;
     long long stride[3];
 };
@@ -25,14 +25,14 @@ struct copy {
     const char *from;
     char *to;
     char *const *from_base, *const *to_base; /* not NULL: `from`, `to` are bytes from there */
-    long long from_stride[3], to_stride[3];  /* bytes */
+    long long from_stride[3], to_stride[3];  /* strides in bytes */
     size_t element;
     int n[3], scale;
     int number; /* private to the caller */
     /* a block in the opposite direction beside it: element by element from to + back_from to from +
      * back_to */
     int both;
-    long long back_from, back_to; /* bytes */
+    long long back_from, back_to; /* offsets in bytes */
 };
 
 /* Bits for the two tasks of a copy, set when they have their new values. */
@@ -43,23 +43,23 @@ enum { SPARES = 8 }; /* numbers of pieces for which blocks are kept that were ta
 struct copies {
     /* by cores */
     struct copy *copy;
-    long long *size;   /* elements of each; 0: it was taken out */
-    long long *before; /* and of the earlier ones, once they are settled */
+    long long *size;   /* elements of each copy; 0: it was taken out */
+    long long *before; /* elements of the copies before each, once copies are settled */
     int count, room;
-    int settled;             /* of `count` */
-    const atomic_uchar *met; /* of each copy's number: BOTH_MET, copied already; NULL: none is */
+    int settled;             /* number of copies that are settled */
+    const atomic_uchar *met; /* by a copy's number, BOTH_MET: copied already; NULL: none is */
     int shares;              /* parts for units that arrive */
-    atomic_int taken;        /* parts taken */
+    atomic_int taken;        /* parts taken so far */
     /* by a device: blocks of n[0] 0 were taken out */
     struct exchange_block *block;
     struct exchange_piece *piece;
-    int *next; /* of each block: the next one of its copy; or of those that were taken out, of as
-                  many pieces; -1: none */
+    int *next; /* next block of each block's copy; of a block taken out, the next one of as many
+                  pieces; -1: none */
     int blocks, block_room, next_room, pieces, piece_room;
-    int first, last;                      /* blocks of the copy that was added last */
-    int spare[SPARES];                    /* by pieces less 1: a block taken out + 1; 0: none */
-    int sent_blocks, sent_pieces;         /* of the lists, on the device */
-    int *renewed, renewals, renewed_room; /* blocks of these that are others now */
+    int first, last;              /* blocks of the copy that was added last */
+    int spare[SPARES];            /* by number of pieces less 1, a block taken out + 1; 0: none */
+    int sent_blocks, sent_pieces; /* blocks and pieces that the device has */
+    int *renewed, renewals, renewed_room; /* sent blocks that have changed since */
     evn_buffer *block_buffer, *piece_buffer;
 };
 

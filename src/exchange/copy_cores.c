@@ -67,7 +67,7 @@ struct copy *copies_last(struct copies *c) {
 /* Elements begin .. end-1 of some rows of a block. */
 struct rows {
     const struct copy *copy;
-    long long lo, hi; /* of the block's n[0] n[1] */
+    long long lo, hi; /* rows lo .. hi - 1 of the block's n[0] n[1] */
     int begin, end;
 };
 
@@ -99,7 +99,7 @@ static void copy_whole(const struct rows *r) {
     }
 }
 
-/* The same in both directions. All lines are prefetched two rows ahead. */
+/* Copies whole rows in both directions. All lines are prefetched two rows ahead. */
 static void copy_both_whole(const struct rows *r) {
     const struct copy *c = r->copy;
     const size_t bytes = (size_t)(r->end - r->begin) * c->element;

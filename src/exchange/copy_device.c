@@ -11,7 +11,7 @@ enum { CLOSE = 64 };
 struct words {
     long long from, to, from_stride[4], to_stride[4], n[4];
     int scale[4]; /* EXCHANGE_MEAN or EXCHANGE_REPEAT of each index; 0 */
-    int floats;   /* EXCHANGE_FLOATS; 0 */
+    int floats;   /* EXCHANGE_FLOATS: means are of floats; 0: of doubles */
 };
 
 static int word_of(size_t element) { return element % 8 == 0 ? 8 : element % 4 == 0 ? 4 : 1; }

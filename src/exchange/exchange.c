@@ -163,7 +163,7 @@ static evn_status run_in_one(evn_exchange *x) {
     else if (left)
         status = units_share(x->loop->units, copy_in_one, x);
     const double end = evn_now(), wall = end - begin;
-    /* of a unit that has not come others have copied the faces, or all was done ahead */
+    /* where a unit has not come, others have copied its faces, or all was done ahead */
     for (int u = 0; u < p->units; u++)
         if (p->tasks[u] && !(x->busy[u] > 0))
             loop_record(x->loop, u, EVN_BURST_EXCHANGE, p->first_task[u], p->tasks[u], begin, end);
@@ -249,7 +249,7 @@ static void list_regions(evn_exchange *x) {
     int count = 0;
     for (int i = 0; i < x->parts; i++) {
         const struct part *p = &x->part[i];
-        if (p->again) continue; /* of two tasks */
+        if (p->again) continue; /* the region is in the list for another task */
         x->held[count] = p->region;
         x->access[count++] = p->written ? EVN_BOTH : EVN_READ;
     }

@@ -140,7 +140,7 @@ static evn_status agree(const evn_exchange *x, const char *what, int count, uint
     return x->loop->together ? together_same(x->loop, what, "faces", count, sum, mine) : mine;
 }
 
-/* Of the faces alone, since memory is each rank's own. */
+/* Checksum of the faces alone, since memory is each rank's own. */
 static uint64_t checksum(const evn_exchange *x, int count, const evn_face *face) {
     uint64_t sum = CHECKSUM_BEGIN;
     for (int i = 0; x->loop->together && i < count; i++) {

@@ -346,7 +346,7 @@ static void undeal_part(evn_exchange *x, const struct part *p) {
     for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) exchange_undeal(x, at / 2);
 }
 
-/* Of a pair both may be dealt at once. */
+/* Deals the faces of a part; of a pair both may be dealt at once. */
 static evn_status deal_part(evn_exchange *x, const struct part *p) {
     for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) {
         const int face = at / 2, back = x->face[face].back;

@@ -21,9 +21,9 @@
 
 /* Data of a task that faces read and write: one of its regions, or its host memory. */
 struct part {
-    int task, slot;         /* index among the task's regions */
-    int region;             /* region number; without a place, the task's number */
-    int first;              /* of its list: 2 x face, + 1 where the face writes it; -1: none */
+    int task, slot; /* index among the task's regions */
+    int region;     /* region number; without a place, the task's number */
+    int first; /* first face of its list: 2 x face, + 1 where the face writes the part; -1: none */
     unsigned char writes;   /* 1: faces of this task write it */
     unsigned char written;  /* 1: faces of any task do */
     unsigned char again;    /* 1: an earlier part has the region */
@@ -42,7 +42,7 @@ enum stale { UNDEALT = 1, ELSEWHERE = 2 };
 
 /* A face between parts. */
 struct face {
-    evn_face of;  /* as it was given: tasks of now are those of the parts */
+    evn_face of;  /* the face as it was given; its present tasks are those of the parts */
     int number;   /* lasting number */
     int from, to; /* parts; -1: gone */
     int back;     /* the face in the opposite direction beside it; -1 */
@@ -68,7 +68,7 @@ struct end {
     evn_device *on; /* NULL: on the host */
     evn_queue *compute;
     evn_queue *copies;  /* a queue beside the unit's compute queue */
-    evn_kernel *kernel; /* the device's */
+    evn_kernel *kernel; /* kernel of the end's device */
     evn_event *packed, *arrived;
     evn_buffer *outbox, *inbox;
     size_t out_bytes, in_bytes;
@@ -115,11 +115,11 @@ struct plan {
     int ends, end_room;
     struct message *message;
     int messages, message_room;
-    char *needs; /* of each task: 1 if a message brings one of its faces */
+    char *needs; /* by task, 1: a message brings one of its faces */
     int between; /* pairs of faces between two units */
     struct ahead ahead;
     struct flow *flow; /* units x units */
-    /* of each unit */
+    /* by unit */
     double *in, *out;
     int *first_task, *tasks;
     int pairs; /* ordered pairs of different units with bytes */
@@ -137,16 +137,16 @@ struct evn_exchange {
     evn_place *place; /* NULL: parts are tasks' memory on the host */
     struct loop_listener listener;
     size_t element;
-    int tasks, slots;  /* of each task */
+    int tasks, slots;  /* number of tasks, and of regions of each */
     struct face *face; /* ascending by number */
     struct entry *entry;
     int faces, face_room, numbered;
-    int gone;            /* of `faces` */
+    int gone;            /* entries of `face` whose tasks are gone */
     marks_word *carried; /* faces that messages carry, and no more than a few others */
     size_t mark_room;
     struct part *part;
     int parts, part_room;
-    int *table; /* of each task's regions, the part; -1: none */
+    int *table; /* part of each region, [task * slots + slot]; -1: none */
     size_t table_room;
     int *first; /* scratch for the first part of each region */
     size_t first_room;

@@ -50,7 +50,7 @@ struct far {
     int plan;      /* assignment to ranks for which the ways were made; -1: none */
     int marked;    /* 1: faces between ranks are marked, for the owners that parts say */
     int tag;       /* tag of the mail */
-    long long run; /* the same count on all ranks */
+    long long run; /* number of runs, the same on all ranks */
     struct way *way;
     int ways;
     int *face;  /* faces that cross to or from this rank, in the order of messages */

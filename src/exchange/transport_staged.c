@@ -20,7 +20,7 @@ static void close_message(struct message *m) {
 
 static evn_status send(struct message *m) {
     const struct end *from = m->from;
-    if (!from->on) return EVN_OK; /* its cores have packed it there */
+    if (!from->on) return EVN_OK; /* the sending unit's cores have packed it in the host's memory */
     evn_status status = evn_copy_to_host(from->copies, m->host, from->outbox, m->out_at, m->bytes);
     return status ? status : evn_event_record(m->ready, from->copies);
 }

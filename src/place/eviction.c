@@ -7,8 +7,8 @@
 /* Result of an attempt to allocate arena space. The lock is released at one point only, when a
  * region must be moved or waited for and none is pinned. */
 enum outcome {
-    ROOM,      /* there is */
-    FULL,      /* there is none, and nothing that could leave */
+    ROOM,      /* there is room */
+    FULL,      /* there is no room, and nothing that could leave */
     MUST_MOVE, /* a region has to go home first */
     MUST_WAIT  /* regions that could leave are in transfer */
 };
@@ -100,7 +100,8 @@ static evn_status grow(evn_place *p, int space, bool *grown) {
     return EVN_OK;
 }
 
-/* The same for an empty arena: the device need not have memory for both. */
+/* Replaces an empty arena by a larger one; the old one is closed first, so that the device need not
+ * have memory for both. */
 static evn_status renew(evn_place *p, int space, bool *grown) {
     struct space *s = &p->space[space];
     *grown = !s->holds && !arena_pieces(s->arena) && wanted(p, s, 0) > s->capacity;

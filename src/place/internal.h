@@ -42,7 +42,7 @@ struct region {
     bool writer; /* acquired for writing */
     bool in_transfer;
     int users;          /* acquires in all spaces */
-    int copies;         /* valid copies */
+    int copies;         /* number of valid copies */
     atomic_int where;   /* the most recently used valid copy; -1: none */
     size_t bytes;       /* 0: there is no such region */
     struct copy copy[]; /* in each space */
@@ -82,7 +82,7 @@ struct evn_place {
     struct addresses addresses;
     bool kept;
     long clock;            /* number of acquire calls */
-    unsigned long version; /* place_version() */
+    unsigned long version; /* see place_version() */
     struct place_use *use; /* uses under way */
     evn_moves *moves;      /* counts from space to space */
 };
@@ -141,7 +141,7 @@ void place_close_space(struct space *s);
 
 /* ---- regions.c ---- */
 
-evn_status place_no_region(int region); /* EVN_USAGE */
+evn_status place_no_region(int region); /* fails with EVN_USAGE */
 
 /* Host memory for a region that the place has made. EVN_MEMORY. */
 evn_status place_need_host(evn_place *p, struct region *r);

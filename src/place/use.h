@@ -11,8 +11,8 @@
 
 struct place_use {
     size_t count;
-    const int *region;        /* -1: none */
-    const evn_access *access; /* of region i: access[i % period] */
+    const int *region;        /* region numbers; -1: none */
+    const evn_access *access; /* access to region i: access[i % period] */
     size_t period;
     int written_down;
     struct place_use *next;

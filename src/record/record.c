@@ -255,7 +255,7 @@ static void put_all_bursts(FILE *out, const struct recorded_loop *main_loop,
     fputs(",\n\"bursts\": [", out);
     if (main_loop) {
         const struct steps s = last_steps(main_loop);
-        int from = 0; /* of steps too large for two of them the last one */
+        int from = 0; /* where the last two steps are too large, the last one alone */
         while (from < 2 && put_bursts(NULL, &s, loop, loops, main_loop->units, from) > BURSTS_MAX)
             from++;
         if (from < 2) put_bursts(out, &s, loop, loops, main_loop->units, from);

@@ -28,7 +28,7 @@ struct recorded_loop {
     double *task_s;
     struct recorded_unit *unit;
     evn_loop_totals totals;
-    int changes; /* of tasks */
+    int changes; /* number of changes of tasks */
     evn_changed *change;
     int bursts; /* the latest bursts, each unit's in order */
     struct recorded_burst *burst;
@@ -45,8 +45,8 @@ void record_release(struct recorded_loop *loop);
 
 /* Units and ranks of a record. */
 struct record_parts {
-    const evn_cluster *cluster; /* NULL: alone */
-    const evn_units *units;     /* of this process */
+    const evn_cluster *cluster; /* NULL: one process */
+    const evn_units *units;     /* units of this process */
     char *unit, *device;        /* a line for each, on all ranks: record_describe() */
 };
 

@@ -24,7 +24,7 @@ struct own_regions {
     int each;
     struct table now, next; /* next: during a change */
     int *gone, gones;       /* regions to be removed once births have ended */
-    int *going, goings;     /* the same, during a change */
+    int *going, goings;     /* regions to be removed, during a change */
     int collected;          /* 1: rank 0 has copies of regions of other ranks' tasks */
 };
 
@@ -224,7 +224,7 @@ static evn_status list_gone(struct own_regions *r, const int *now, char *known, 
         const int region = r->now.region[i];
         if (region < 0 || r->now.host[i] || now[i / (size_t)r->each] >= 0 || !known[region])
             continue;
-        known[region] = 0; /* of several tasks it goes once */
+        known[region] = 0; /* a region of several tasks goes once */
         r->going[r->goings++] = region;
     }
     return EVN_OK;
@@ -291,7 +291,7 @@ static void place_born(const struct own_regions *r) {
 static void change(void *arg, const int *now) {
     struct own_regions *r = arg;
     if (now) {
-        remove_gone(r); /* of a change before, without births */
+        remove_gone(r); /* regions of a change before, which had no births */
         struct table last = r->now;
         r->now = r->next;
         r->next = last;

@@ -101,7 +101,7 @@ static evn_status open_text(const evn_session *s, evn_schedule **out, const char
         text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic" : "auto";
     evn_status status = evn_schedule_open(out, text, problem);
     if (status != EVN_USAGE || !asked) return status;
-    /* or is it the problem that is wrong? */
+    /* a valid problem means that the variable is wrong */
     char message[1024];
     snprintf(message, sizeof message, "%s", evn_message());
     evn_schedule *plain;

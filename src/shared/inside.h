@@ -18,7 +18,7 @@ struct evn_shared {
     size_t *bytes;             /* bytes of each rank, without the room of reductions */
     size_t begin;              /* offset of the program's bytes, behind the room of reductions */
     unsigned char **there;     /* the parts of this node's ranks; NULL: elsewhere */
-    unsigned long long rounds; /* of barriers and reductions */
+    unsigned long long rounds; /* number of barriers and reductions */
     atomic_llong near_puts, far_puts, near_bytes, far_bytes, signals_raised, gets, got_bytes;
 };
 

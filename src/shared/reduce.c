@@ -8,7 +8,7 @@
 #include "shared/inside.h"
 #include <string.h>
 
-enum { OURS = -1 }; /* the signal */
+enum { OURS = -1 }; /* signal of barriers and reductions */
 
 /* Position in a part of slot j, the values of the rank j behind, in this round's buffer. */
 static size_t slot_at(const evn_shared *s, int j) {
