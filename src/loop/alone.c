@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOOK      4e-3  /* s that are looked at */
-#define WORTH     0.93  /* of one core's time that units must do with */
-#define PAUSE     8e-3  /* s alone, the first time */
-#define PAUSE_MAX 0.128 /* and at most */
-#define GROWS     0.5   /* of itself a second, at most: the least work is no bound for ever */
+#define LOOK      4e-3  /* s of instances that are compared at a time */
+#define WORTH     0.93  /* part of one core's time that units must do with */
+#define PAUSE     8e-3  /* s that unit 0 works alone, the first time */
+#define PAUSE_MAX 0.128 /* s that it works alone at most */
+#define GROWS     0.5 /* most growth of the least work a second, relative: it is no bound for ever */
 
 #define LONG 2e-4 /* s of work: more of it gains by all units between their interruptions */
 #define SURE 0.06 /* s of a pause in which idle time shows, whose ticks are 10 ms */

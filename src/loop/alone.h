@@ -18,7 +18,7 @@ struct alone {
     double work;   /* s of an instance on one core, the least of recent ones; 0: not known */
     double wall;   /* s of the sampled instances */
     double pause;  /* s until units are tried again; 0: they have not failed yet */
-    int instances; /* sampled instances */
+    int instances; /* number of sampled instances */
     int longer;    /* pauses without a trial, since no core was idle */
     int known;     /* 1: `idle` is of the pause's begin */
     struct idle *idle;

@@ -40,8 +40,8 @@ evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
     return loop_keep_bursts(loop, max);
 }
 
-/* As the clock tells times, which ticks tell more finely: so that files in whole nanoseconds have
- * bursts that end where the next ones begin. */
+/* Rounds to whole nanoseconds, as the clock tells times and ticks tell more finely: in files in
+ * nanoseconds bursts then end where the next ones begin. */
 static double whole_ns(double seconds) { return rint(1e9 * seconds) / 1e9; }
 
 static int kept(const struct ring *r) { return (int)((r->full ? r->end : r->at) - r->burst); }

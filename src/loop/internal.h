@@ -35,7 +35,7 @@ struct evn_batch {
     double *seconds;             /* seconds of all tasks */
     struct in_flight *in_flight; /* NULL on cores */
     void *const *host;           /* the loop's table, if regions are in place; NULL */
-    int regions;                 /* regions held */
+    int regions;                 /* number of regions held */
     evn_unit *unit;
     evn_loop *loop;
     struct worker *worker;
@@ -59,7 +59,7 @@ struct mark {
 struct table {
     evn_buffer *buffer;
     evn_long *sent, *row; /* content on the device, and the next one */
-    int rows;             /* rows sent */
+    int rows;             /* number of rows sent */
 };
 
 /* A unit's tasks on one of its devices, and the batch of them that is in flight. */
@@ -67,7 +67,7 @@ struct in_flight {
     evn_batch batch;
     const int *task;
     int count, done; /* tasks of the device; those before the batch in flight */
-    int held;        /* regions */
+    int held;        /* number of regions held */
     double seconds;  /* seconds of the batch on the device */
     evn_event *begin, *end;
     struct mark *mark;
@@ -81,8 +81,8 @@ struct worker {
     evn_body body;
     void *arg;
     _Alignas(64) _Atomic uint64_t ends; /* ends of the remaining part of its own list (lists.c) */
-    int *own;                           /* its tasks under fixed owners */
-    int listed;                         /* their number */
+    int *own;                           /* this unit's tasks under fixed owners */
+    int listed;                         /* number of these tasks */
     double speed;                       /* estimated speed of its cores */
     int *mine;                          /* the chunk drawn */
     const int *base;                    /* array of its batches' tasks: `mine`, or a list */
@@ -93,7 +93,7 @@ struct worker {
     evn_status status;
     char message[512];
     evn_unit_stats stats;
-    long long brought; /* as in evn_loop_totals */
+    long long brought; /* regions brought, as in evn_loop_totals */
     double brought_bytes;
     struct ring ring;
     int *region;      /* regions of the current tasks */
@@ -102,7 +102,7 @@ struct worker {
     struct in_flight *in_flight; /* one for each device of the unit; NULL for a CPU unit */
     int devices;
     struct subteams *subteams[2]; /* last division and the one before; NULL: none yet */
-    evn_burst_kind kind;          /* of the current instance */
+    evn_burst_kind kind;          /* kind of the current instance's bursts */
     int instance;
     double origin;
 };
@@ -138,8 +138,8 @@ struct evn_loop {
     int lo, hi;          /* range of tasks that this rank's units draw; without ranks, all */
     double origin;       /* time of opening */
     struct worker *worker;
-    int *owner, *before; /* of each task now, and in the instance before */
-    int assignment;      /* counts what becomes of `owner` */
+    int *owner, *before; /* unit of each task now, and in the instance before */
+    int assignment;      /* counts changes of `owner` */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
     int generation;      /* changes of tasks so far */
     int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
@@ -148,10 +148,10 @@ struct evn_loop {
     int *list, *listed;          /* the units' lists, and the owners they are for */
     int lists;                   /* there are some */
     int grain;                   /* tasks that are taken at a time */
-    double task_seconds;         /* of a task in the last instance, on average */
+    double task_seconds;         /* mean seconds of a task in the last instance */
     struct alone alone;          /* whether unit 0 does all of it */
-    double *seconds;             /* of each task in the last run; then in the last visit */
-    double *added;               /* by evn_batch_add() to the batch at hand; else 0 */
+    double *seconds;             /* seconds of each task in the last run; then in the last visit */
+    double *added; /* seconds added by evn_batch_add() to each task of the batch at hand; else 0 */
     evn_loop_totals totals;
     int ran;            /* 1: tasks have run on their `owner`, in an instance or a visit */
     evn_place *place;   /* NULL: tasks have no regions */
@@ -169,7 +169,7 @@ struct evn_loop {
     int chunk;
     const int *order;            /* order in which tasks are drawn; NULL: by number */
     int failed_unit;             /* unit that ended the last instance; -1 */
-    evn_status failed_status;    /* its own status */
+    evn_status failed_status;    /* status of that unit */
     int on_host;                 /* 1: a visit on the host's cores */
     const struct birth *bearing; /* the visit is of these tasks alone; NULL: of all */
     evn_access host_access;      /* access of such a visit */
@@ -308,13 +308,13 @@ struct regions_room {
     struct unit_room {
         int *region, *noted;
         evn_access *mode;
-    } * unit; /* of each unit */
+    } * unit; /* memory of each unit */
 };
 evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
                              int regions, const int *region, const evn_access *access);
 void regions_room_take(evn_loop *loop, struct regions_room *room);
 
-/* The same for `n` region numbers in all, of `modes` access modes. */
+/* Memory for `n` region numbers in all, of `modes` access modes; as regions_room_open(). */
 evn_status regions_room_open_any(const evn_loop *loop, struct regions_room *room, size_t n,
                                  const int *region, int modes, const evn_access *access);
 void regions_room_close(const evn_loop *loop, struct regions_room *room);

@@ -291,7 +291,7 @@ static void count_run(evn_loop *loop, double wall) {
     loop->ran = 1;
 }
 
-/* And for the schedule. */
+/* Ends a run: regions, totals, schedule. */
 static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
     status = regions_end(loop, status);

@@ -16,7 +16,7 @@ struct kept_region {
 
 /* The tasks of the kept state, where the program can go back to them. */
 struct kept_tasks {
-    int tasks, regions; /* of each task */
+    int tasks, regions; /* number of tasks, and of regions of each */
     int *now;           /* number of each task; -1: gone */
     int *index;         /* [task * regions + i] in `kept`; -1: none */
     int count;
@@ -28,7 +28,7 @@ struct evn_recovery {
     evn_loop *loop;
     int every;
     int kept;       /* the step of the state that is kept; -1 */
-    int generation; /* of the tasks whose state is kept, or was to be */
+    int generation; /* generation whose state is kept, or was to be */
     int label;      /* that generation as it was when it was kept */
     struct kept_tasks of;
     evn_recovery_calls calls;

@@ -25,7 +25,7 @@ struct noted {
     int tasks, regions;
     int away, first; /* tasks that some have to come for, and the first of them; -1 */
     int coming;      /* regions that have to come */
-    double bytes;    /* of these */
+    double bytes;    /* bytes of the regions that have to come */
 };
 
 /* Adds a region to the `n` that are noted at `at`; how many there are then. A region of several
@@ -80,7 +80,7 @@ static struct noted note(const evn_loop *loop, struct worker *w, const int *task
             n = add(w, at, n, region, mode);
             if (!(mode & EVN_READ) || evn_place_valid(loop->place, region, space)) continue;
             comes = 1;
-            if (n == before) continue; /* of several tasks: it comes once */
+            if (n == before) continue; /* a region of several tasks comes once */
             coming++;
             bytes += (double)evn_place_bytes(loop->place, region);
         }

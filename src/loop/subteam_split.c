@@ -34,7 +34,7 @@ void cut_close(struct cut *cut) {
     *cut = (struct cut){0};
 }
 
-static _Thread_local const double *weight_of; /* for by_weight() */
+static _Thread_local const double *weight_of; /* weights that by_weight() compares */
 
 static int by_weight(const void *a, const void *b) {
     const int x = *(const int *)a, y = *(const int *)b;
@@ -143,7 +143,7 @@ static void consider(struct search *s, double end) {
 static void try_equal(struct search *s, int subteams) {
     struct cut *now = &s->now;
     const int each = now->cores / subteams, more = now->cores % subteams;
-    double large = 0; /* of the tasks that are done by all */
+    double large = 0; /* weight of the tasks that are done by all cores */
     now->subteams = subteams;
     for (int i = 0; i <= subteams; i++) now->first[i] = i * each + (i < more ? i : more);
     for (int m = 0;; m++) {
@@ -189,7 +189,7 @@ static void try_shares(struct search *s, double begin) {
     for (int again = 0; again < AGAIN; again++) {
         memcpy(now->last, now->first, bytes);
         share_cores(now);
-        if (again && !memcmp(now->last, now->first, bytes)) return; /* and so on */
+        if (again && !memcmp(now->last, now->first, bytes)) return; /* no more changes */
         consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
         for (int i = 0; i < now->subteams; i++)
             now->work[i] = (now->load[i] - begin) * now->speed[cut_size(now, i)];
@@ -245,7 +245,7 @@ void cut_choose(struct cut *cut, int tasks, const double *weight) {
     cut->subteams = 1;
     cut->first[0] = 0;
     cut->first[1] = cores;
-    /* of the numbers that make subteams as small, the largest */
+    /* among numbers that make subteams as small, the largest is tried */
     for (int g = tasks < cores ? tasks : cores; g > 0; g = cores / (cores / g + 1)) {
         try_equal(&s, g);
         if (is_good(&s)) return;

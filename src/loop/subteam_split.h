@@ -35,7 +35,7 @@ void cut_choose(struct cut *cut, int tasks, const double *weight);
  * would finish it first. Returns the end of the last one. */
 double cut_deal(const struct cut *cut, int tasks, const struct cut_cost *cost, int *to);
 
-/* The same by cut_speed(), in weights a core; runs of equal weights stay in one subteam as far as
+/* cut_deal() by cut_speed(), in weights a core; runs of equal weights stay in one subteam as far as
  * it has room for them. */
 double cut_deal_near(const struct cut *cut, int tasks, const double *weight, int *to);
 

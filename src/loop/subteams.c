@@ -18,22 +18,22 @@
 
 /* A subteam, in memory of its core 0's own cache lines. */
 struct part {
-    _Alignas(64) _Atomic uint64_t ends; /* of its list */
-    int begin;                          /* of its list in `order` */
+    _Alignas(64) _Atomic uint64_t ends; /* ends of the remaining part of its list */
+    int begin;                          /* begin of its list in `order` */
     int task;                           /* at hand, for all of its cores; -1: no more */
     struct barrier barrier;
 };
 
 struct subteams {
-    int cores;        /* of the unit */
-    int *task, count; /* that were cut last, as they were given */
+    int cores;        /* number of the unit's cores */
+    int *task, count; /* tasks that were cut last, as they were given */
     struct cut cut;
     int *order;             /* the tasks: those of all cores, then each subteam's list */
-    double *seconds;        /* of each in `order` */
-    double *weight;         /* room: of each */
-    int *to;                /* room: subteam of each */
-    struct part *part;      /* of each core */
-    struct barrier barrier; /* of all */
+    double *seconds;        /* seconds of each task in `order` */
+    double *weight;         /* scratch: weight of each task */
+    int *to;                /* scratch: subteam of each task */
+    struct part *part;      /* part of each core */
+    struct barrier barrier; /* barrier of all cores */
     /* the call at hand */
     evn_batch *batch;
     evn_task_body body;

@@ -19,18 +19,18 @@ struct message {
 struct evn_simulation {
     evn_model model;
     int steps;
-    unsigned long long seed; /* of the noise */
-    evn_step last;           /* whose exchange holds as long as no task has moved */
+    unsigned long long seed; /* seed of the noise */
+    evn_step last;           /* last step, whose exchange holds as long as no task has moved */
     int *owner, *before;
-    double *seconds;                      /* of the tasks */
-    double *compute, *migrate, *exchange; /* of the units */
-    double *out, *in;                     /* when the ports of the units are free */
-    int ranks, *first;                    /* the first unit of each */
-    double *port;                         /* of the ranks: when their messages are there */
-    double *early; /* of the units: with tasks that need nothing from other ranks */
-    int *members;  /* of the kinds: how many units they have */
-    char *needs;   /* of the tasks: something from another rank */
-    int *heap;     /* of the units, while they draw; then by their work */
+    double *seconds;                      /* seconds of each task */
+    double *compute, *migrate, *exchange; /* seconds of each unit */
+    double *out, *in;                     /* when each unit's ports are free */
+    int ranks, *first;                    /* first unit of each rank */
+    double *port;                         /* when each rank's messages are there */
+    double *early; /* seconds of each unit with tasks that need nothing from other ranks */
+    int *members;  /* number of units of each kind */
+    char *needs;   /* by task, 1: it needs something from another rank */
+    int *heap;     /* units while they draw, then units by their work */
     void (*watch)(void *arg, const evn_model_burst *burst);
     void *arg;
     struct message *message; /* room for two of each link */
@@ -210,7 +210,7 @@ static double crowd(const evn_model *m, int kind, int n) {
     return m->crowd && n > 0 ? m->crowd[(size_t)kind * (size_t)m->units + (size_t)n - 1] : 1;
 }
 
-/* The same while all units compute, of which `members` are of the kind. */
+/* Factor on the seconds of a kind while all units compute, `members` of them of this kind. */
 static double crowd_of_all(const evn_model *m, int kind, int members) {
     return crowd(m, kind, members) * (m->beside && members < m->units ? m->beside[kind] : 1);
 }
@@ -535,7 +535,7 @@ double evn_model_speeds(const evn_model *m, const double *weight, double *speed)
     /* in sequence each face is a message, whose latency counts as bytes do; or a whole task is */
     double pairs = 0, per_byte = 0, bytes = 0, whole = 1;
     for (int l = 0; l < m->links; l++) bytes += m->link[l].bytes / m->links;
-    const double messages = m->sequential && bytes > 0 ? 1 / bytes : 0; /* a byte */
+    const double messages = m->sequential && bytes > 0 ? 1 / bytes : 0; /* messages a byte */
     if (m->sequential == EVN_EXCHANGE_TASKS && bytes > 0) {
         whole = 0;
         for (int l = 0; l < m->links; l++)

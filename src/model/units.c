@@ -14,15 +14,15 @@ struct model {
     const evn_problem *p;
     const evn_team_cost *cost;
     const int *cores;
-    int *owner, *before; /* of each task, of this instance and the one before */
+    int *owner, *before; /* unit of each task in this instance, and in the one before */
     int *order;          /* a unit's tasks, by descending weight */
-    int *to;             /* room: the subteam of each of these */
-    double *weight;      /* of these */
-    double *seconds;     /* of each task */
-    struct cut cut;      /* of a unit */
+    int *to;             /* scratch: subteam of each task of the unit */
+    double *weight;      /* weight of each task of the unit */
+    double *seconds;     /* seconds of each task */
+    struct cut cut;      /* division of a unit */
 };
 
-/* Of one core of a unit. */
+/* Speed of one core of a unit. */
 static double core_speed(const struct model *m, int u) {
     return (m->p->speed ? m->p->speed[u] : 1) / m->cores[u];
 }
@@ -35,7 +35,7 @@ static double by_team(const struct model *m, int task, int n) {
     return (1 + m->cost->doubling * log2(n)) * evn_predict_team(0, phases, phase, n) / n;
 }
 
-/* Of number `i` of m->order, for one core of speed 1. */
+/* Seconds of number `i` of m->order on `cores` cores, for one core of speed 1. */
 static double takes(const void *arg, int i, int cores) {
     const struct model *m = arg;
     return m->weight[i] * by_team(m, m->order[i], cores);

@@ -48,8 +48,8 @@ evn_status binding_read(struct binding_wish *out, const evn_machine *machine) {
 struct choice {
     const evn_machine *machine;
     int cores;
-    char *taken; /* of each core: by another program, or by a unit before */
-    int *thread; /* of each hardware thread: its core, or -1 */
+    char *taken; /* by core, 1: another program or a unit before has it */
+    int *thread; /* core of each hardware thread, or -1 */
     int threads;
 };
 

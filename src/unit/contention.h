@@ -11,8 +11,8 @@
 
 /* A sample of a thread's times, in seconds. */
 struct contention_sample {
-    double now;       /* evn_now() */
-    double run;       /* running time */
+    double now;       /* time of the sample, evn_now() */
+    double run;       /* time running */
     double delay;     /* time ready to run without a core; -1: not known */
     double preempted; /* number of preemptions */
 };

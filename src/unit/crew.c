@@ -14,10 +14,10 @@ enum { CYCLE = 10 * EVN_CREW_LEVELS * EVN_CREW_TRIES };
 
 struct evn_crew {
     evn_units *units;
-    int *first;  /* of each unit in `number` */
-    int *number; /* of each core of each unit in the crew; -1: it is not in it */
+    int *first;  /* index in `number` of each unit's first core */
+    int *number; /* number in the crew of each core of each unit; -1: it is not in it */
     int count;
-    /* of the present job */
+    /* the present job */
     evn_crew_job job;
     void *arg;
     int cores; /* 0 outside of jobs */
@@ -89,7 +89,7 @@ int evn_crew_cores(const evn_crew *c, double work, double least) {
 /* A unit's part of a job. */
 struct part {
     evn_crew *crew;
-    int first; /* of its cores, as crews count them all */
+    int first; /* number in the crew of the unit's first core */
 };
 
 static void take_part(int core, void *arg) {

@@ -30,9 +30,9 @@ struct unit_list {
     int groups;
     struct unit_group group[UNIT_GROUPS_MAX];
     int units, cpus, gpus; /* units in all, of cores, of devices */
-    int fpgas;             /* among the latter */
-    int cores, devices;    /* needed; a GPU unit needs one core, too */
-    int ranges;            /* of named cores; 0: the list names none */
+    int fpgas;             /* units of FPGA among the latter */
+    int cores, devices;    /* cores and devices that are needed; a GPU unit needs one core, too */
+    int ranges;            /* ranges of named cores; 0: the list names none */
     struct core_range range[CORE_RANGES_MAX];
 };
 

@@ -11,7 +11,7 @@
 struct helper {
     struct helpers *all;
     int core;
-    int error; /* of binding it */
+    int error; /* error of binding the thread; 0 */
     pthread_t thread;
 };
 

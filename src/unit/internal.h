@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { UNITS_TEXT_MAX = 2048 }; /* of evn_units_text() */
+enum { UNITS_TEXT_MAX = 2048 }; /* bytes of evn_units_text() */
 
 /* Cores that a bound thread may use: EVENER_BIND. */
 enum unit_binding {
-    BOUND_TO_CORE, /* its own core */
+    BOUND_TO_CORE, /* a core of its own */
     BOUND_TO_UNIT, /* any core of its unit */
     BOUND_TO_NONE, /* any core of the process's parent, beyond the rank's share */
 };
@@ -28,7 +28,7 @@ enum unit_state {
 
 /* Seconds that a thread of a team has run and has waited for its core. */
 struct team_wait {
-    int thread; /* its number; 0: none */
+    int thread; /* number of the thread; 0: none */
     double run, delay;
 };
 
@@ -36,19 +36,19 @@ struct evn_unit {
     evn_units *all;
     int number;
     enum unit_family family;
-    int cores;             /* of its team */
-    int kind;              /* of its cores: that of the slowest */
-    double speed;          /* of its cores together; the fastest kind's core is 1 */
-    double slowness;       /* evn_unit_slow() */
-    int *core;             /* the system's numbers; NULL where nothing is bound */
-    int *named;            /* cores that the list names, by these numbers; NULL: none */
+    int cores;             /* cores of its team */
+    int kind;              /* kind of its slowest core */
+    double speed;          /* speed of its cores together; the fastest kind's core is 1 */
+    double slowness;       /* factor of evn_unit_slow() */
+    int *core;             /* the system's numbers of its cores; NULL where nothing is bound */
+    int *named;            /* cores that the list names, by the system's numbers; NULL: none */
     atomic_int state;      /* enum unit_state; its leader may let go */
-    struct team_wait wait; /* of one of its team's threads (binding.c) */
-    int *claim, claims;    /* what it has claimed: all hardware threads of its cores */
-    _Atomic pid_t *tid;    /* of the threads that were bound, where they may be let go; 0: none */
+    struct team_wait wait; /* waits of one of its team's threads (binding.c) */
+    int *claim, claims;    /* hardware threads that it has claimed, all those of its cores */
+    _Atomic pid_t *tid;    /* threads that were bound, where they may be let go; 0: none */
     double look;           /* when unit_look() is due; INFINITY: never */
-    struct contention contention; /* of its leader */
-    int device, devices;          /* the first one's number, and how many */
+    struct contention contention; /* contention of its leader */
+    int device, devices;          /* number of the first device, and how many there are */
     evn_device **gpu;
     evn_queue **queue;
     pthread_t thread;
@@ -70,8 +70,8 @@ struct evn_units {
     cpu_set_t free; /* cores of threads whose unit is not bound any more */
     enum unit_binding binding;
     int crowded;          /* 1: more threads than cores: no spinning */
-    int stays;            /* EVN_STAY_BOUND */
-    int caller_free;      /* EVN_CALLER_FREE */
+    int stays;            /* 1: EVN_STAY_BOUND */
+    int caller_free;      /* 1: EVN_CALLER_FREE */
     double settled;       /* time when the free caller was last moved to its core */
     unsigned long serial; /* unique number in this program */
     unsigned forks;       /* process_forks() at opening */
@@ -82,7 +82,7 @@ struct evn_units {
     void *arg;
     struct fork_join fork;  /* the leaders but the caller are its members */
     atomic_int working;     /* a job is under way */
-    struct barrier barrier; /* evn_unit_synchronize() */
+    struct barrier barrier; /* barrier of evn_unit_synchronize() */
     int processors;         /* on which the caller might run when it opened them */
     atomic_int spares;      /* spare threads were asked for */
     atomic_int interrupted; /* the leader of a unit of one core had to wait for it */

@@ -12,7 +12,7 @@ struct spare {
     int threads;
 };
 
-/* Of LLVM's runtime: milliseconds for the teams of the calling thread. */
+/* LLVM's runtime: sets the milliseconds that teams of the calling thread spin. */
 extern void kmp_set_blocktime(int ms) __attribute__((weak));
 
 static int is_set(const char *name) {

@@ -30,7 +30,7 @@ struct tag {
 };
 
 static pthread_mutex_t tags_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tag *tags; /* free ones */
+static struct tag *tags; /* list of free tags */
 static unsigned long uses;
 
 /* The calling thread's tag, and the core that it was bound to with it, BINDING_NONE or BINDING_ANY.
@@ -47,8 +47,8 @@ static _Thread_local struct mark mine = {.core = BINDING_NONE};
 static _Thread_local struct {
     int holds;
     cpu_set_t mask;
-    int saved;               /* the mask */
-    int dynamic, threads;    /* of OpenMP's regions */
+    int saved;               /* 1: `mask` is saved */
+    int dynamic, threads;    /* OpenMP's settings before the loop */
     unsigned long bound_for; /* serial of the units that had its team last */
     int has_team;
     unsigned forks; /* when it had one */

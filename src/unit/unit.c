@@ -229,7 +229,7 @@ void evn_units_close(evn_units *all) {
     if (is_here) leaders_stop(all);
     for (int i = 0; i < all->count; i++) {
         if (is_here) unit_devices_close(&all->unit[i]);
-        if (is_here) helpers_close(&all->unit[i]); /* of units that are only described */
+        if (is_here) helpers_close(&all->unit[i]); /* for units that are only described */
         if (is_here) team_close(&all->unit[i]);
         binding_close(&all->unit[i]);
     }
