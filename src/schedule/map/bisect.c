@@ -9,13 +9,13 @@
 
 enum {
     SMALL = 80,    /* vertices of a graph that is not coarsened further */
-    TRIES = 4,     /* parts that are grown */
-    PASSES = 4,    /* over a border */
+    TRIES = 4,     /* parts that are grown, the best of which counts */
+    PASSES = 4,    /* passes over a border */
     PATIENCE = 50, /* moves of a pass without a new best */
 };
 
-#define EVEN   0.003 /* of the smaller part's weight: so much may be wrong */
-#define STALLS 0.95  /* of the vertices: a coarser level that has more is of no use */
+#define EVEN   0.003 /* allowed error, as a part of the smaller part's weight */
+#define STALLS 0.95  /* part of the vertices above which a coarser level is of no use */
 
 /* Vertices of one side by gain, as a heap. */
 struct heap {
@@ -25,14 +25,14 @@ struct heap {
 struct cut {
     const struct level *g;
     char *side;
-    double share;     /* of the weight that side 0 is to have */
-    double weight[2]; /* of the two sides */
+    double share;     /* part of the weight that side 0 is to have */
+    double weight[2]; /* weight of each side */
     double want[2], slack;
     double cut;
-    double *all;  /* of each vertex, bytes of its links */
-    double *gain; /* and the reduction of the cut when it moves */
-    int *place;   /* of each vertex in its heap; -1: none; -2: moved in this pass */
-    int *trail;   /* the moved ones */
+    double *all;  /* bytes of each vertex's links */
+    double *gain; /* reduction of the cut when each vertex moves */
+    int *place;   /* place of each vertex in its heap; -1: none; -2: moved in this pass */
+    int *trail;   /* vertices that have moved */
     struct heap heap[2];
     char *best;
     void *memory;
@@ -201,7 +201,7 @@ static void grow(struct cut *c, int from) {
         int v = c->heap[1].n ? c->heap[1].vertex[0] : -1;
         if (v >= 0) {
             drop(c, v);
-        } else { /* another component */
+        } else { /* go on with another component */
             while (c->place[next] != -1) next = next + 1 < n ? next + 1 : 0;
             v = next;
         }

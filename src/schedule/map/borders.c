@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 enum {
-    PASSES = 10, /* of moves that cut fewer bytes */
-    ROUNDS = 12, /* of moves from units that are too long */
+    PASSES = 10, /* passes of moves that cut fewer bytes */
+    ROUNDS = 12, /* rounds of moves from units that are too long */
 };
 
 struct loss {
@@ -17,11 +17,11 @@ struct loss {
 struct borders {
     const struct map_model *m;
     double per_byte;
-    double *load, *out, *cost; /* of each unit, as state.h has them */
+    double *load, *out, *cost; /* load, cut bytes and cost of each unit, as in state.h */
     int *count;                /* vertices of each unit */
     double *to;                /* bytes of one vertex to each unit that it touches */
     int *touched, touches;
-    double own, all; /* its bytes to its own unit; of all its links */
+    double own, all; /* bytes of this vertex to its own unit; of all its links */
     char *queued;    /* vertices that are to be looked at again */
     int *lists, *now, *next;
     struct loss *loss;

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK 0.004 /* of the makespan, given for fewer bytes */
-#define PRICE 1.1   /* times the bytes, for the last of the makespan */
+#define SLACK 0.004 /* part of the makespan that is given for fewer bytes */
+#define PRICE 1.1   /* ratio of bytes up to which less makespan wins */
 
-#define MUCH     0.01 /* of the makespan */
-#define MULTIPLE 2    /* times the bytes */
+#define MUCH     0.01 /* excess of the makespan */
+#define MULTIPLE 2    /* times the bytes that this excess must save */
 
 enum {
     BUDGET_OF_TASK = 60, /* for each task, beside MAP_BUDGET */
@@ -85,13 +85,14 @@ struct choice {
     double limit;
     long budget;
     int *start[CANDIDATES], starts;
-    int simple_ones; /* of them, the first */
-    int levels;      /* whether the last is of the multilevel scheme */
-    double simple;   /* their shortest makespan */
-    int *best;       /* the assignment so far */
+    int simple_ones; /* number of simple candidates, which are the first */
+    int levels;      /* 1: the last candidate is the multilevel scheme's */
+    double simple;   /* shortest makespan of the simple candidates */
+    int *best;       /* the best assignment so far */
     struct map_score score;
-    double shortest; /* of all makespans so far */
-    int *few;        /* the fewest bytes so far with no more than MUCH above that */
+    double shortest; /* shortest makespan so far */
+    int *few;        /* assignment of the fewest bytes so far, with a makespan up to MUCH above the
+                        shortest */
     struct map_score few_score;
     double *scratch;
 };
@@ -248,9 +249,9 @@ static void decide(struct choice *c, int *other) {
     tighten(c, c->simple);
 }
 
-/* The same where tasks are so many that a repair of all candidates would take longer than finding
- * them did: they are offered as they are, and what the multilevel scheme made, which is balanced
- * already, is shortened only if it is much longer than another. */
+/* Decides where tasks are so many that a repair of all candidates would take longer than finding
+ * them did: they are offered as they are, and the multilevel scheme's, which is balanced already,
+ * is shortened only if it is much longer than another. */
 static void decide_many(struct choice *c) {
     const int *levels = c->start[c->starts - 1];
     double shortest = INFINITY, own = 0;

@@ -10,12 +10,12 @@ enum {
     MAP_SCOTCH_TASKS = 20000, /* above this, or with more units, Scotch takes too long for a plan */
     MAP_SCOTCH_UNITS = 1024,
 };
-#define MAP_NEAR 0.0005 /* of the bound: short enough */
+#define MAP_NEAR 0.0005 /* excess over the bound up to which a makespan is short enough */
 
 /* The best assignment of `p` under the model `m`. 1: not enough memory. */
 int map_choose(const evn_problem *p, const struct map_model *m, int *owner);
 
-/* The same, opening the model with weights and speeds as map_model_open(): first without
+/* map_choose(), opening the model with weights and speeds as map_model_open(): first without
  * capacities; if that does not fit, with them. 1: not enough memory, and nothing to close. */
 int map_plan(struct map_model *m, const evn_problem *p, const double *weight, const double *speed,
              int *owner);

@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TASK_BYTES = 80 }; /* of a task's data per weight: ten doubles a grid point */
+enum { TASK_BYTES = 80 }; /* bytes of a task's data per weight: ten doubles a grid point */
 
 /* Seconds that a search takes, measured for BT-MZ's 4 to 1024 tasks on 2 to 6 units: so many for a
  * task and unit, and as its budget is spent no more than so many; but so many a task where tasks
@@ -40,7 +40,7 @@ enum { TASK_BYTES = 80 }; /* of a task's data per weight: ten doubles a grid poi
 #define SEARCH_S    3e-5
 #define SEARCH_MAX  0.05
 #define SEARCH_TASK 4e-6
-#define SEARCH_FREE 5e-3 /* of each */
+#define SEARCH_FREE 5e-3 /* lost s that are counted after each search */
 
 /* A cut that has grown by so much since the last plan may be worth another one. */
 #define DRIFT 1.1

@@ -12,10 +12,10 @@ enum {
     LEVELS = 64,
 };
 
-#define EVEN     0.004 /* how much longer than the mean a unit may be in the end */
-#define HEAVIEST 4.0   /* times the mean weight, a vertex of the coarsest level */
-#define GRAINS   0.3   /* and on coarser levels, in vertices of mean weight */
-#define STALLS   0.95  /* of the vertices: a coarser level that has more is the last */
+#define EVEN     0.004 /* excess of a unit over the mean that is allowed in the end */
+#define HEAVIEST 4.0   /* weight of a vertex of the coarsest level, over the mean */
+#define GRAINS   0.3   /* further excess on coarser levels, in vertices of mean weight */
+#define STALLS   0.95  /* part of the vertices above which a coarser level is the last */
 
 struct levels {
     struct level level[LEVELS];

@@ -7,7 +7,7 @@
 /* Units in groups: nodes, or kinds on one node. */
 struct groups {
     int n;
-    int *of_unit; /* U */
+    int *of_unit; /* group of each unit */
     int *unit;    /* the first unit of each group */
 };
 
@@ -31,7 +31,7 @@ struct part {
     double *weight, *speed, *bytes, *capacity;
     int *kind, *node;
     evn_link *link;
-    int *task, *unit; /* of the whole problem */
+    int *task, *unit; /* numbers of its tasks and units in the whole problem */
     int *owner;
 };
 

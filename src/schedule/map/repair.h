@@ -25,7 +25,7 @@
 /* A prepared problem: weights and times scaled to about 1, links as a graph of neighbours. */
 struct map_model {
     int tasks, units;
-    double *weight;   /* of each task; the heaviest has 1 */
+    double *weight;   /* weight of each task; the heaviest has 1 */
     double *pace;     /* time per weight of each unit; the fastest has 1 */
     double per_byte;  /* time per byte that a unit sends; 0: exchange is free */
     double bound;     /* lower bound of the makespan, without exchange */

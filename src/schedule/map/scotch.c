@@ -9,13 +9,12 @@
 #    include <stdint.h>
 
 enum {
-    SCOTCH_LOAD = 1 << 24, /* its numbers are whole and 32 bits wide: what weights
-                              add up to */
+    SCOTCH_LOAD = 1 << 24, /* sum of the weights: Scotch's numbers are whole and 32 bits wide */
     SCOTCH_BYTES = 1 << 28,
     SCOTCH_SPEED = 1 << 14,
 };
 
-/* Its reader of strategies keeps its place in static memory. */
+/* Protects Scotch's reader of strategies, which keeps its place in static memory. */
 static pthread_mutex_t scotch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct whole_graph {

@@ -28,16 +28,16 @@ struct partner {
 
 struct map_repair {
     const struct map_model *m;
-    int *owner, *count;       /* of each task; of each unit */
+    int *owner, *count;       /* unit of each task; number of tasks of each unit */
     int *first, *next, *prev; /* the tasks of each unit, as lists */
-    double *load, *out;       /* of each unit: weights; bytes of its links that are cut */
-    double *cost;             /* of each unit, the model's time */
-    double *used;             /* of each unit, bytes of memory */
+    double *load, *out;       /* weight of each unit; bytes of its links that are cut */
+    double *cost;             /* the model's time of each unit */
+    double *used;             /* bytes of each unit's tasks in memory */
     double cut;
     struct tournament longest, shortest;
     char *locked; /* tasks moved in this pass */
     double *to;   /* bytes of one task's links to each unit */
-    double *mark; /* of one task to each other task */
+    double *mark; /* bytes of one task's links to each other task */
     int *touched; /* units that have an entry in `to` */
     int *target;  /* units that a task may go to */
     char *is_target;

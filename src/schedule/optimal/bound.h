@@ -15,14 +15,14 @@
 struct optimal_model {
     int tasks, units, links;
     double unit;    /* the problem's time that is 1 here */
-    double *weight; /* n */
-    double *speed;  /* U, the largest is 1 */
-    double total;   /* of the weights */
+    double *weight; /* weight of each task */
+    double *speed;  /* speed of each unit; the largest is 1 */
+    double total;   /* sum of the weights */
     int *heavy;     /* the tasks by descending weight, the lower number first */
     /* links of task t: entries first[t] .. first[t + 1] - 1 */
     int *first, *other;
     double *cost;  /* cost at each end if the ends are on different units; with routes, at least */
-    double *bytes; /* in bytes */
+    double *bytes; /* bytes of the link */
     double *tied;  /* sum of the costs of each task's links */
     /* the grid of tasks, x fastest, if the links are those of one; else 0 x 0 */
     int across, up;
@@ -30,7 +30,7 @@ struct optimal_model {
     double density;       /* largest weight of a task over the cost of its row and column */
     struct routes routes; /* in the problem's unit of time */
     /* with capacities, else NULL; in parts of the largest task's */
-    double *memory, *capacity; /* of each task, of each unit */
+    double *memory, *capacity; /* memory of each task, capacity of each unit */
     double over;               /* allowed excess over the capacities, in all */
     double *holds;             /* largest weight that each unit's memory holds */
     double until;              /* end of the search by optimal_clock(); initially INFINITY */

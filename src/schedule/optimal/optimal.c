@@ -44,7 +44,7 @@
 struct state {
     struct optimal_options options;
     struct optimal_proof proof;
-    double until; /* of optimal_clock(); INFINITY: without end */
+    double until; /* end of the limit by optimal_clock(); INFINITY: none */
 };
 
 /* --- options ------------------------------------------------------------------------------- */
@@ -101,9 +101,9 @@ enum {
 /* Seconds of each stage's work on one core at 3 GHz, rounded up: with less time left it is not
  * begun. */
 #    define TO_PREPARE 6e-7 /* the model, for a task or link */
-#    define TO_MAP     2e-5 /* a map, for a task, */
-#    define TO_MAP_ANY 0.1  /* and in any case, but not more than */
-#    define TO_MAP_ONE 3e-5 /* this for a task and unit */
+#    define TO_MAP     2e-5 /* a map, for a task */
+#    define TO_MAP_ANY 0.1  /* most time of a map beside TO_MAP */
+#    define TO_MAP_ONE 3e-5 /* a map beside TO_MAP, for a task and unit */
 #    define TO_FIT     1e-9 /* memory, for a pair of tasks */
 #    define TO_SEARCH  6e-8 /* the first search, for a task and unit */
 

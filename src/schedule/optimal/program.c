@@ -28,7 +28,7 @@
 #    include <time.h>
 #    include <unistd.h>
 
-#    define GRACE 0.05 /* of the limit, for the solver to come to an end by itself */
+#    define GRACE 0.05 /* part of the limit that the solver has to come to an end by itself */
 
 /* Rows as they are written down, then columns as the solver wants them. */
 /* A link's step for a unit. */
@@ -48,7 +48,7 @@ struct program {
     size_t entries, room_rows, room;
     int *row, *column;
     double *value, *lower, *upper;
-    double *max, *start; /* of each column: its bound, and its value in the initial assignment */
+    double *max, *start; /* bound of each column; its value in the initial assignment */
     double *step;        /* costs of a link to the units, ascending */
     int failed;
 };
@@ -199,9 +199,9 @@ static void add_link(struct program *p, const struct term *x) {
     }
 }
 
-/* Of a grid of tasks: no better assignment gives u more than `high`, nor, the others being full,
- * less than `low`: in between the concave boundary is above its chord. `all`: what the units can
- * hold together. */
+/* Adds the boundary of unit `u` in a grid of tasks: no better assignment gives u more than `high`,
+ * nor, the others being full, less than `low`: in between the concave boundary is above its chord.
+ * `all`: the weight that all units can hold together. */
 static void add_boundary(struct program *p, int u, double longest, double all) {
     const struct optimal_model *m = p->m;
     double high = fmin(m->total, optimal_capacity(m, u, longest));

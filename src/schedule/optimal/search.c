@@ -69,7 +69,7 @@ void optimal_consecutive(const struct optimal_model *m, const int *place, int *o
 
 enum {
     STEPS = 200000000, /* exchanges of tasks that the local search looks at, about a second */
-    A_LOOK = 100000,   /* of them from one look at the clock to the next */
+    A_LOOK = 100000,   /* exchanges from one look at the clock to the next */
     ROUNDS = 20,       /* disturbances for each task */
 };
 
@@ -160,7 +160,8 @@ static double between(const struct optimal_model *m, int t, int q) {
     return 0;
 }
 
-/* The same for two tasks that change places. */
+/* The swap of a task of unit `a` with another unit's that makes the larger of the two loads
+ * smallest, if that is below a's. */
 static int best_swap(struct search *s, int a) {
     const struct optimal_model *m = s->m;
     double best = s->load[a] * (1 - 1e-13);

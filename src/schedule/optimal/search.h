@@ -11,7 +11,7 @@ struct search {
     double *load;
     double *in;     /* n x U: cost of the links of task t to tasks of unit u */
     long steps;     /* remaining exchanges to try */
-    long unlooked;  /* of them, until the next check of the clock */
+    long unlooked;  /* exchanges until the next check of the clock */
     int late;       /* 1: time was over at the last check */
     double longest; /* largest load of the best assignment */
     int *best;      /* the caller's array */
