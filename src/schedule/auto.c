@@ -31,11 +31,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH  0.5  /* of an instance that is lost until the way is changed */
-#define MORE    1.5  /* times that, after each change */
+#define ENOUGH  0.5  /* part of an instance that may be lost until the way is changed */
+#define MORE    1.5  /* factor on ENOUGH, after each change of the way */
 #define CALM    0.98 /* decay of the excess over ENOUGH, an instance */
 #define FADES   0.98 /* decay of a loss, an instance */
-#define AWRY    1.2  /* of an instance: the first tells that speeds or weights were wrong */
+#define AWRY    1.2  /* first instance over its forecast that tells of wrong speeds or weights */
 #define PRICE   1.02 /* loss of drawing beside the visible one: data that change their cores */
 #define SCATTER 3.0  /* times the middle of what speeds differ by */
 #define CLASS   0.1  /* weights within this ratio are alike, as a logarithm */
@@ -43,9 +43,9 @@
 enum {
     PATIENT = 16, /* times longer until short instances leave `assigned`: what comes and goes in the
                      time slices of the system's scheduler is over before it is known */
-    MEMORY = 32,  /* instances of a mean */
-    CHUNKS = 64,  /* of a unit, at least, if tasks suffice */
-    SAMPLE = 64,  /* units */
+    MEMORY = 32,  /* instances that a mean covers */
+    CHUNKS = 64,  /* least number of chunks of a unit, if tasks suffice */
+    SAMPLE = 64,  /* most units that are sampled */
     SORTED = 16,  /* instances that an order is good for */
 };
 
@@ -139,8 +139,8 @@ static double if_owned(const evn_schedule *s, const int *owner) {
     return most(state->busy, s->problem.units);
 }
 
-/* The same without disturbances of single tasks: a spike does not tell which unit should have had
- * the task. */
+/* Time of an assignment by learnt costs, without disturbances of single tasks: a spike does not
+ * tell which unit should have had the task. */
 static double if_calm(const evn_schedule *s, const int *owner) {
     struct state *state = s->state;
     const double *cost = learn_cost(state->learn);

@@ -10,7 +10,7 @@ enum way { ASSIGNED, WARY, DRAWN, WAYS };
 
 struct state {
     evn_schedule *map;
-    const struct learn *learn; /* map's learner */
+    const struct learn *learn; /* learner of `map` */
     int may_draw;
     enum way way;
     double lost[WAYS]; /* loss of the present mode against each other, in instances */

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#define FORGIVEN 1.003 /* of the slowest speed, in an instance */
-#define ALIKE    1.01  /* of the longer of two units */
+#define FORGIVEN 1.003 /* growth of the slowest speed, an instance */
+#define ALIKE    1.01  /* ratio of two units' times up to which they are alike */
 #define LEAST    0.99  /* ratio to the earlier time below which a move pays */
 
-enum { LOOKS = 1000000 }; /* at a task and a unit */
+enum { LOOKS = 1000000 }; /* most looks at a task and a unit */
 
 void auto_lows(struct state *state, const evn_problem *p) {
     const double *seen = learn_seen(state->learn), *speed = learn_speed(state->learn);

@@ -83,22 +83,22 @@ struct bond {
     double bytes;
 };
 
-enum { BLOCK = 64 }; /* classes */
+enum { BLOCK = 64 }; /* classes that share an entry of `least` */
 
 struct packing {
     const evn_problem *p;
     double rim;                  /* bytes that each link lacks */
     int *order, *place;          /* the tasks by descending weight; where each is in there */
     int *first, *neighbour;      /* neighbours of task t: first[t] .. first[t + 1] - 1 */
-    double *bytes;               /* of the links to them */
-    int classes;                 /* of units of the same speed, fastest first */
+    double *bytes;               /* bytes of the links to these neighbours */
+    int classes;                 /* classes of units of the same speed, fastest first */
     struct heap *class_;         /* units by load; -1: it has no task yet */
-    double *load, *slowness;     /* of each class: the smallest load, 1 / speed */
-    double *least, *looked_at;   /* of each BLOCK of classes: the earliest time, for which weight */
-    struct heap *near, *waiting; /* of each unit, tasks linked to its own, by their place: those
-                                    within 5 % by -bytes, those that are not yet */
+    double *load, *slowness;     /* smallest load of each class; 1 / speed */
+    double *least, *looked_at;   /* earliest time in each BLOCK of classes, and for which weight */
+    struct heap *near, *waiting; /* tasks linked to those of each unit, by their place: those within
+                                    5 % by -bytes; the others */
     struct bond *bond;
-    uint64_t slots; /* of bond; a power of 2 */
+    uint64_t slots; /* entries of `bond`; a power of 2 */
     int *owner;     /* -1: not placed */
 };
 

@@ -15,7 +15,7 @@ struct packing {
     int *owner; /* -1: not placed */
     int *order; /* the tasks by descending weight */
     int *first, *neighbour;
-    double *bytes; /* of the link to each neighbour */
+    double *bytes; /* bytes of the link to each neighbour */
     double *load, *used;
     int *count;
     double farthest, byte_farthest; /* latency and time of a byte of the longest route */

@@ -78,7 +78,8 @@ static int pack(const evn_schedule *s, int *to) {
     return failed;
 }
 
-/* Of both the better in *to; its time. Without memory, the present owners. */
+/* Writes the better of moves and a new packing to *to; returns its time. Without memory, the
+ * present owners. */
 static double improve(evn_schedule *s, int *to, int *other) {
     struct learn *l = ((struct state *)s->state)->learn;
     const size_t bytes = (size_t)s->problem.tasks * sizeof *to;

@@ -7,8 +7,8 @@
 
 enum {
     ALL_PAIRS = 20000000, /* tasks x units up to which each task is tried on each unit */
-    DEPTH = 5000,         /* tasks up to which all assignments are searched, */
-    STEPS = 4000000,      /* as far as so many steps go */
+    DEPTH = 5000,         /* tasks up to which all assignments are searched */
+    STEPS = 4000000,      /* most steps of that search */
 };
 
 int capacity_given(const evn_problem *p) {
@@ -38,13 +38,13 @@ double capacity_over(const evn_problem *p, const int *owner, double *used) {
 struct fit {
     const evn_problem *p;
     int *owner;
-    double *used, *time; /* of each unit: bytes; weight over speed */
-    int *head, *next;    /* its tasks, as lists that end with -1 */
+    double *used, *time; /* bytes of each unit; its weight over speed */
+    int *head, *next;    /* tasks of each unit, as lists that end with -1 */
     /* the search of all assignments */
     int *order, *trial;
-    double over;  /* of the best so far */
+    double over;  /* bytes over capacity of the best assignment so far */
     double *left; /* bytes of the tasks from here on */
-    double *room; /* of each unit */
+    double *room; /* remaining bytes of each unit */
     long steps;
 };
 

@@ -28,7 +28,7 @@ static evn_status open_dynamic(evn_schedule *s, const evn_spec *spec) {
     }
     struct state *state = malloc(sizeof *state);
     if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory");
-    state->memorize = memorize ? s->instance + (int)memorize : 0; /* of these tasks */
+    state->memorize = memorize ? s->instance + (int)memorize : 0; /* counted from a change */
     s->state = state;
     s->chunk = (int)chunk;
     snprintf(s->text, sizeof s->text, "dynamic:chunk=%ld,memorize=%ld", chunk, memorize);

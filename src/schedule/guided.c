@@ -22,18 +22,18 @@
 #include <string.h>
 
 enum {
-    FIRST_MOVES = 5, /* instances, and one for each unit */
-    ROUNDS = 24,     /* of moves that are made at once */
+    FIRST_MOVES = 5, /* first moves: so many instances, and one for each unit */
+    ROUNDS = 24,     /* rounds of moves that are made at once */
 };
 
 struct state {
     int by_time;
     int keeping;         /* by time: the first moves are over */
-    int *first, *last;   /* of each unit; first > last: it has nothing */
+    int *first, *last;   /* first and last task of each unit; first > last: it has none */
     double *done;        /* work of each unit in the last instance */
-    double *work;        /* by time: of each task */
-    int *present, *best; /* owners */
-    struct learn *learn; /* by time */
+    double *work;        /* by time: work of each task */
+    int *present, *best; /* owners now, and of the best assignment */
+    struct learn *learn; /* by time: its learner */
 };
 
 static evn_status no_basis(void) {

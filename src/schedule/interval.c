@@ -30,21 +30,21 @@ enum { AT_ONCE = 1000 }; /* steps at most */
 
 struct state {
     long iterations;
-    long done;        /* of this search */
+    long done;        /* number of steps of this search */
     int keeping;      /* the search is over */
-    int left_out;     /* some of its steps were */
-    double even;      /* of the best assignment, when it ran: the longest time over the mean */
+    int left_out;     /* 1: some steps of the search were left out */
+    double even;      /* longest time over the mean, when the best assignment ran */
     double last_time; /* longest in the last instance; infinite: there was none in this search */
-    double best_time; /* the same of the best assignment of this search */
-    int *best;        /* its owners */
-    int *trial;       /* others, while several steps are made at once */
-    double length;    /* of the next step, in units of the published one */
-    double *time;     /* of each unit */
-    double *cost;     /* of a task on each unit */
-    double *change;   /* in the number of tasks of each unit */
-    double *want;     /* that number with its fraction */
-    int *given;       /* and as it was rounded */
-    int *tasks;       /* that it has, whatever was given */
+    double best_time; /* longest time of the best assignment of this search */
+    int *best;        /* owners of the best assignment */
+    int *trial;       /* other owners, while several steps are made at once */
+    double length;    /* length of the next step, in units of the published one */
+    double *time;     /* time of each unit */
+    double *cost;     /* cost of a task on each unit */
+    double *change;   /* change of each unit's number of tasks */
+    double *want;     /* number of tasks that each unit should have, with its fraction */
+    int *given;       /* `want`, rounded */
+    int *tasks;       /* number of tasks that each unit has, whatever was given */
     struct learn *learn;
 };
 

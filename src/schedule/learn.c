@@ -17,16 +17,16 @@
 #include <math.h>
 #include <string.h>
 
-#define SIGNIFICANT 3.0   /* standard errors */
+#define SIGNIFICANT 3.0   /* standard errors that a difference must exceed */
 #define OF_MEDIAN   1.25  /* standard error of a median, over that of a mean */
-#define ROUNDING    1e-11 /* relative differences that are none */
+#define ROUNDING    1e-11 /* relative differences up to which times are equal */
 #define DISTURBED   3.0   /* multiple of its time in the previous instance */
 #define UNLIKELY    4.0   /* times faster or slower: more often a disturbance than a change */
 #define WORSE       1.5   /* times the gain of a search in vain: another situation */
-#define LEAST_GAIN  0.02  /* of an instance */
+#define LEAST_GAIN  0.02  /* least gain of a move, as a part of an instance */
 #define CAUTION     1.5   /* growth of the multiple, after each move but the first */
-#define MAX         8.0   /* caution */
-#define CALM        0.985 /* its decay an instance: half in 46 */
+#define MAX         8.0   /* largest caution */
+#define CALM        0.985 /* decay of caution an instance: half in 46 */
 
 enum {
     PROOF = 3,    /* instances that all must show a change */
@@ -35,49 +35,49 @@ enum {
     PROVEN = 6,   /* instances after which a promise is looked at */
     HOLD = 3,     /* instances after a move or a search in vain before the next */
     WAIT_MAX = 1024,
-    ROUNDS_MAX = 200, /* of a fit; at least a tenth of that for many moves */
+    ROUNDS_MAX = 200, /* rounds of a fit; at least a tenth of that for many moves */
     ROUND_MOVES = 100000,
     MANY = 1000, /* instances to come where the problem says many */
 };
 
 /* Estimate of a task's cost or a unit's speed, with its spread. */
 struct belief {
-    double spread; /* relative */
-    int behind;    /* instances that stand behind it, up to LEARN_MEMORY */
+    double spread; /* relative spread */
+    int behind;    /* instances that the estimate stands on, up to LEARN_MEMORY */
     int spreads;
-    int rows; /* of a task: latest rows of the window that were measured, up to all */
+    int rows; /* a task's latest rows of the window that were measured, up to all */
 };
 
 struct learn {
     evn_problem problem;
     int window;
     int fed;              /* instances in all */
-    int passed;           /* that they stand for */
-    int kept, latest;     /* rows that hold one; the row of the last one */
+    int passed;           /* instances that the learnt ones stand for */
+    int kept, latest;     /* rows of the window that hold an instance; row of the latest one */
     int since;            /* instances under the present assignment */
     int stints;           /* assignments there were */
     double caution;       /* times the uncertainty that a gain must exceed */
-    int moves;            /* that were decided on */
+    int moves;            /* number of moves that were decided on */
     double before, after; /* imbalance before the last move, and the promised one; 0: none */
     double refused;       /* the gain that was hoped for when a search was in vain */
-    double reach;         /* over even: what that search found */
-    int wait, ask;        /* instances between searches; the instance of the next one, */
-    int hold;             /* and that before which there is none in any case */
+    double reach;         /* time that this search found, over learn_even() */
+    int wait, ask;        /* instances between searches; instance of the next search */
+    int hold;             /* instance before which there is no search in any case */
     int changed;          /* `passed` when a unit's speed last changed; 0: none has */
     double price;         /* s of carrying that did not pay last; 0: it did */
     const double *carry;  /* s a byte */
     double shift;         /* log of all that speeds were scaled by */
-    double *cost, *speed; /* the estimate */
+    double *cost, *speed; /* estimated cost of each task, speed of each unit */
     double *seconds;      /* window x tasks, one row an instance */
-    double *unit_speed;   /* window x units, of that instance; 0: it had nothing to tell */
-    double *repeated;     /* window x units: how much longer than the instance before; 0: unknown */
-    double *ratio, *part; /* of the tasks, unit by unit, while an instance is looked at */
-    double *load;         /* of each unit, while an assignment is looked at */
+    double *unit_speed; /* window x units: speeds in a row's instance; 0: it had nothing to tell */
+    double *repeated;   /* window x units: how much longer than the instance before; 0: unknown */
+    double *ratio, *part; /* scratch: ratios of tasks, unit by unit, in the latest instance */
+    double *load;         /* scratch: load of each unit, while an assignment is looked at */
     double *track;        /* units x LEARN_MEMORY: log of speed - shift, under the present owners */
     struct belief *of_task, *of_unit;
     int *owner;   /* window x tasks */
-    int *end;     /* of each unit's part of `ratio` */
-    int *tracked; /* of each unit, in `track`, all that ever were since the owners changed */
+    int *end;     /* end of each unit's part of `ratio` */
+    int *tracked; /* entries of each unit in `track`, all that ever were since the owners changed */
 };
 
 /* Nothing that is learnt leaves these bounds, so that products and quotients stay finite. */
@@ -282,9 +282,9 @@ static int has_moved(const struct learn *l, size_t t, int *from, int *to, double
 /* Moves of tasks, at most one of each; in scratch arrays of a learner. */
 struct moves {
     int count;
-    double *off;            /* of each move: log of the ratio of speeds, over the believed one */
-    double *units;          /* from x units + to */
-    double *asked, *weight; /* of each unit */
+    double *off;            /* by move, log of the ratio of speeds, over the believed one */
+    double *units;          /* units of each move, from x units + to */
+    double *asked, *weight; /* change of each unit's speed that its moves ask for; their weight */
 };
 
 static void find_moves(const struct learn *l, struct moves *m) {
@@ -469,7 +469,7 @@ static void look(struct learn *l, int row) {
     /* numerator and denominator */
     double *work = l->load, *time = l->part; /* n >= 1, and units that have tasks are no more */
     memset(work, 0, sizeof *work * (size_t)units);
-    int *slot = end; /* of each unit that has tasks */
+    int *slot = end; /* slot of each unit that has tasks */
     for (int u = 0, used = 0; u < units; u++) {
         slot[u] = found[u] > 0 ? used++ : -1;
         if (slot[u] >= 0) time[slot[u]] = 0;

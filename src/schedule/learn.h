@@ -43,7 +43,7 @@
 #include <evener/schedule.h>
 #include <stddef.h>
 
-enum { LEARN_WINDOW = 5, LEARN_WINDOW_MAX = 64, LEARN_MEMORY = 64 }; /* instances */
+enum { LEARN_WINDOW = 5, LEARN_WINDOW_MAX = 64, LEARN_MEMORY = 64 }; /* numbers of instances */
 
 struct learn;
 
@@ -138,7 +138,7 @@ int learn_carries(struct learn *l, double now, double then, const int *from, con
  * uncertainty, and over the remaining instances more than it costs. */
 int learn_pays(struct learn *l, double now, double then, double cost);
 
-/* The same without uncertainty, for a change whose gain is certain, as after new weights. */
+/* learn_pays() without uncertainty, for a change whose gain is certain, as after new weights. */
 int learn_pays_certainly(const struct learn *l, double now, double then, double cost);
 
 /* 1 if a search for another assignment may pay, which may take long: `now` as above, `could` the

@@ -7,8 +7,8 @@
 struct origins {
     const evn_change *change;
     const evn_problem *before; /* the problem of before */
-    int *heaviest;             /* of each task: its heaviest origin, the first of equal ones; -1 */
-    int *now;                  /* of each task of before: its number; -1: gone */
+    int *heaviest;             /* heaviest origin of each task, the first of equal ones; -1: none */
+    int *now;                  /* number now of each task of before; -1: gone */
     int renumbers;             /* 1: all tasks are kept, and all weights: numbers alone change */
 };
 

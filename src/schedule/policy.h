@@ -13,7 +13,7 @@ struct policy {
     const char *name;
     const char *explanation;      /* one line for help texts */
     int blind;                    /* 1: ignores the speeds of units */
-    int lends;                    /* 1: evn_schedule_lends() */
+    int lends;                    /* 1: the answer of evn_schedule_lends() */
     int still;                    /* 1: the assignment is constant; learn() does nothing */
     int pools;                    /* 1: learn() gets means of short instances (pool.h) */
     const struct policy *by_time; /* the policy instead of this one with option `time`; or NULL */
@@ -47,13 +47,13 @@ struct evn_schedule {
     int chunk;        /* 0: s->owner holds */
     const int *order; /* order of drawing; NULL: by number */
     int settled;
-    int lent;          /* schedule_set_lent() */
+    int lent;          /* see schedule_set_lent() */
     int imported;      /* owners are those of evn_schedule_import() */
     int told;          /* schedule_memory(); 0: nothing was told */
     int instance;      /* instances ended so far */
     int generation;    /* changes of tasks so far, of which something came */
     int passed;        /* instances since the last learn() */
-    unsigned version;  /* schedule_version() */
+    unsigned version;  /* see schedule_version() */
     struct pool *pool; /* NULL: every instance is learnt */
     int *ran;          /* scratch for learn()'s owners, if they are s->owner itself; or NULL */
     double carried_bytes, carried_s; /* states carried, recent ones weigh more */

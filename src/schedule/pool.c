@@ -4,44 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEARN_S  3e-7 /* of learning, a task: some 1000 instructions */
-#define SHARE    0.01 /* of the loop's time that learning may take */
-#define MOST     0.02 /* of an instance that is not pooled */
-#define LONGER   2.0  /* times the shortest instance of late: something came between */
-#define DEPARTED 0.05 /* of a unit's time */
-#define FREE_S   2e-3 /* of a lesson that is free at the beginning, or this share of an instance */
+#define LEARN_S  3e-7 /* s that learning takes, a task: some 1000 instructions */
+#define SHARE    0.01 /* part of the loop's time that learning may take */
+#define MOST     0.02 /* part of an instance up to which its learning is not pooled */
+#define LONGER   2.0  /* times the shortest instance of late: a disturbed instance */
+#define DEPARTED 0.05 /* change of a unit's time that is a departure, relative */
+#define FREE_S   2e-3 /* s up to which a lesson is free at the beginning, or FREE of an instance */
 #define FREE     0.1
-#define OWED_S   1e-2 /* that all lessons on credit may take */
+#define OWED_S   1e-2 /* s that all lessons on credit may take */
 #define SPREADS  4.0  /* times what a unit's time differs by from look to look */
-#define FOLLOWS  0.2  /* of that mean difference: the weight of the last look */
+#define FOLLOWS  0.2  /* weight of the last look in the mean difference of looks */
 
 enum {
     FIRST = 5,         /* instances that are learnt from one by one */
-    CREDIT = 5,        /* lessons */
+    CREDIT = 5,        /* lessons that may be on credit */
     GROWN = 1 << 20,   /* instances: from then on their seconds count alone */
     PART_LEFT_OUT = 4, /* a quarter of the instances */
 };
 
 struct pool {
     int tasks, units;
-    int lessons;   /* of the first ones */
+    int lessons;   /* number of first lessons so far */
     int grow;      /* instances that are enough for a look, while few have been learnt */
     double credit; /* s of learning that were earned and not spent */
     int passed;    /* instances since the last lesson */
     int known;     /* unit_was holds, under the present owners */
     int filter;    /* long instances are left out */
-    double usual;  /* s of all tasks together: of the shortest instance before the last look */
+    double usual;  /* s of all tasks together in the shortest instance before the last look */
     /* since the last look */
-    int seen, summed, high, strange; /* instances; that took long; under other owners */
-    double length;                   /* s */
-    double least;                    /* of all tasks together */
+    int seen, summed, high, strange; /* instances; in `sum`; long; under other owners */
+    double length;                   /* s of these instances */
+    double least;                    /* least s of all tasks together */
     int agreed;                      /* instances in `before` */
     int *owner;
-    double *sum;    /* of each task, since the last look */
-    double *before; /* of each task, over looks that agreed since the last lesson */
+    double *sum;    /* s of each task, since the last look */
+    double *before; /* s of each task, over looks that agreed since the last lesson */
     double *unit_now,
         *unit_was;  /* s of each unit in an instance, at this look and the last lesson */
-    double *spread; /* of each unit, relative */
+    double *spread; /* relative spread of each unit's time */
 };
 
 struct pool *pool_open(int tasks, int units) {

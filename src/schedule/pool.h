@@ -17,7 +17,7 @@
 #ifndef SCHEDULE_POOL_H
 #define SCHEDULE_POOL_H
 
-#define POOL_LONG  1e-3 /* s */
+#define POOL_LONG  1e-3 /* s of an instance from which on each is learnt at once */
 #define POOL_SHORT 2e-2
 
 struct pool;

@@ -29,7 +29,7 @@ static int by_node(const void *a, const void *b) {
 static int mark_used(const struct routes *r, int units, char *used) {
     const int kinds = r->kinds;
     struct spot *spot = malloc((size_t)units * sizeof *spot);
-    int *node = malloc(2 * (size_t)kinds * sizeof *node);               /* of a unit of each kind */
+    int *node = malloc(2 * (size_t)kinds * sizeof *node); /* node of a unit of each kind */
     char *several = calloc((size_t)kinds, 2), *there = several + kinds; /* are on several nodes */
     const int failed = !spot || !node || !several;
     int *on = node + kinds, seen = 0; /* kinds on the present node */

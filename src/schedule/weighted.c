@@ -21,8 +21,8 @@
 
 struct remainder {
     int unit;
-    int nothing; /* its share rounds down to no task */
-    double lost; /* by rounding down */
+    int nothing; /* 1: its share rounds down to no task */
+    double lost; /* part of a task lost by rounding down */
 };
 
 static int by_need(const void *a, const void *b) {
@@ -68,7 +68,7 @@ static void share_size(int tasks, int units, const double *speed, const double *
     for (int u = 0; u < units; u++) {
         given += speed[u] / total_speed;
         const double ideal = total * given;
-        /* of the tasks that are left, those of the units behind are out of reach */
+        /* tasks that units behind need are out of reach */
         const int least = tasks >= units ? t + 1 : t,
                   max = tasks - (tasks >= units ? units - 1 - u : 0);
         while (t < max &&
