@@ -7,7 +7,7 @@
 #define ADAPTIVE_BLOCK_H
 
 enum {
-    CELLS = 16, /* a side */
+    CELLS = 16, /* cells of a side */
     GHOSTS = 2,
     PITCH = CELLS + 2 * GHOSTS,
     FIELDS = 4, /* density, momentum x and y, energy */
@@ -19,7 +19,7 @@ struct block {
     double u[FIELDS][PITCH][PITCH];
     double old[FIELDS][CELLS][CELLS];
     double flux[4][FIELDS][CELLS];
-    double finer[4][FIELDS][CELLS]; /* the same of finer blocks beyond, their means */
+    double finer[4][FIELDS][CELLS]; /* means of the fluxes of finer blocks beyond each side */
 };
 
 /* Where a block lies: the side of the square, the block's corner, and the side of a cell. */

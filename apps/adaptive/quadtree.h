@@ -22,7 +22,7 @@ struct change {
     struct quadtree next;
     int *first, *from;
     char *kept;
-    int leaves, born; /* of the next tree */
+    int leaves, born; /* leaves of the next tree; those that are born */
 };
 
 /* All roots. -1: no memory, as below. */

@@ -10,8 +10,8 @@
 /* Blocks are refined where the density differs by more between cells, over their side, at the
  * roots; twice as much for each level; and merged where it differs by a quarter. */
 static const double SQUARE = 20, STEEP = 0.03, MERGE = 0.25;
-static const double COURANT = 0.8, SPEEDS = 5.8; /* of both directions together */
-enum { OPERATIONS = 490 };                       /* of a cell in a step, nominal */
+static const double COURANT = 0.8, SPEEDS = 5.8; /* both directions together */
+enum { OPERATIONS = 490 };                       /* nominal operations of a cell in a step */
 
 struct state {
     struct mesh *mesh, before;
@@ -24,7 +24,7 @@ struct state {
     evn_exchange *ghosts, *fluxes;
     int stage;
     double dt;
-    double *steep; /* of each block */
+    double *steep; /* steepness of each block */
 };
 
 static evn_status no_memory(const struct mesh *m) {
@@ -234,7 +234,7 @@ static evn_status advance(int *done, void *arg) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* Of all blocks, in their order. */
+/* Sums of all blocks, in their order. */
 static evn_status all_sums(struct state *s, double time, struct sums *all) {
     const struct mesh *m = s->mesh;
     struct sums *each = malloc((size_t)m->tree.leaves * sizeof *each);

@@ -14,10 +14,10 @@ struct problem {
 
 struct outcome {
     struct run_result run;
-    double time, error;              /* of the flow; mean error of the density */
-    double mass_drift, energy_drift; /* relative */
-    int blocks, most;                /* at the end, at most */
-    double updates;                  /* of cells */
+    double time, error;              /* time of the flow; mean error of the density */
+    double mass_drift, energy_drift; /* relative drift */
+    int blocks, most;                /* number of blocks at the end, and at most */
+    double updates;                  /* number of updates of cells */
     int changes;
     long long born, gone;
 };

@@ -22,7 +22,7 @@ int kept_read(int fd, void *data, size_t bytes, uint64_t at);
 struct kept_place {
     int64_t process;
     int32_t descriptor;
-    uint64_t word[2], at; /* its content, its identity, and its path */
+    uint64_t word[2], at; /* content by which the file is known, and where it is in it */
 };
 
 /* Marks the file. 0, or errno. */

@@ -46,12 +46,12 @@ enum { STATE_IDENTITY = 160 };
 
 struct states {
     const struct state_kind *kind;
-    void *arg; /* of its functions */
+    void *arg; /* argument of its functions */
     int parts;
-    const struct state_files *files; /* NULL: none */
-    evn_cluster *cluster;            /* NULL: alone */
+    const struct state_files *files; /* NULL: no files */
+    evn_cluster *cluster;            /* NULL: one process */
     evn_units *units;
-    int steps;                     /* of the whole run */
+    int steps;                     /* steps of the whole run */
     char identity[STATE_IDENTITY]; /* all that the bits depend on */
     evn_loop *loop;                /* NULL: not open yet */
     struct restart *from;          /* the file that it goes on from; NULL: from the beginning */

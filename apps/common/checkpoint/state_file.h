@@ -24,11 +24,11 @@ struct state_part {
 struct state_file {
     int step;
     char *identity; /* all that the bits depend on, "key=value .." */
-    char *schedule; /* as evn_schedule_export() has it, for units of `speeds` */
+    char *schedule; /* text of evn_schedule_export(), for units of `speeds` */
     uint64_t speeds;
     int parts;
-    struct state_part *part; /* of each */
-    uint64_t header, bytes;  /* of the header, and of the whole file */
+    struct state_part *part; /* description of each part */
+    uint64_t header, bytes;  /* bytes of the header, and of the whole file */
 };
 
 /* Layout of a checkpoint file after `step` steps; the text (not NULL) is copied. EVN_MEMORY. */
@@ -36,7 +36,8 @@ evn_status state_plan(struct state_file *file, const struct states *s, int step,
                       const char *schedule);
 void state_close(struct state_file *file);
 
-/* The same after a header of another length, for a rank that does not know the schedule's text. */
+/* Lays the parts out behind a header of another length, for a rank that does not know the
+ * schedule's text. */
 void state_lay_out(struct state_file *file, const struct states *s, uint64_t header);
 
 /* The header's bytes, file->header of them, to be freed; NULL: no memory. */
@@ -55,7 +56,7 @@ evn_status state_parse(struct state_file *file, const struct states *s, const un
 /* Some of a part's doubles out of it and into it, as they are in a file. */
 void state_pack(const struct states *s, int part, size_t from, size_t count, double *to);
 void state_unpack(const struct states *s, int part, size_t from, size_t count,
-                  double *data); /* data: spoilt */
+                  double *data); /* `data` is overwritten */
 
 /* The checksum of a part, piece by piece; at its end with the zeros that follow. */
 uint64_t state_sum(uint64_t sum, const double *piece, size_t doubles);

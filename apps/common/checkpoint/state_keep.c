@@ -34,9 +34,9 @@ struct keeping {
     struct states *states;
     struct state_file file;
     struct told told;
-    evn_output *output; /* rank 0's */
+    evn_output *output; /* on rank 0 */
     struct filing filing;
-    int *sees, ranks; /* of each rank: whether it has the file open */
+    int *sees, ranks; /* by rank, 1: it has the file open */
 };
 
 static evn_status plan(struct states *s, struct state_file *file, int step) {

@@ -21,11 +21,11 @@ evn_status state_begin(struct states *s);
 struct filing {
     struct states *states;
     struct state_file *file;
-    const char *path; /* for messages */
+    const char *path; /* path of the file, for messages */
     int fd;
-    int *unit; /* of each part: which of ours is at it; -1: none */
-    evn_status (*each)(struct filing *f, int part, double *piece); /* of STATE_PIECE doubles */
-    pthread_mutex_t lock;                                          /* for what follows */
+    int *unit; /* unit of ours that is at each part; -1: none */
+    evn_status (*each)(struct filing *f, int part, double *piece); /* STATE_PIECE doubles */
+    pthread_mutex_t lock;                                          /* protects the members below */
     evn_status status;
     char why[512];
 };

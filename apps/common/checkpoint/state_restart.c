@@ -15,9 +15,9 @@ struct restart {
     const char *path;
     struct state_file file;
     unsigned char *header;
-    size_t bytes;     /* of the header */
+    size_t bytes;     /* bytes of the header */
     int fd;           /* -1: this rank does not see it */
-    int *sees, ranks; /* of each rank */
+    int *sees, ranks; /* by rank, 1: it sees the file */
 };
 
 /* ---- the header ---------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ void states_close(struct states *s) {
 void states_schedule(const struct states *s, evn_schedule *schedule) {
     const struct restart *r = s->from;
     if (r && r->file.speeds == state_speeds(schedule))
-        evn_schedule_import(schedule, r->file.schedule); /* of another schedule: it begins anew */
+        evn_schedule_import(schedule, r->file.schedule); /* another schedule begins anew */
 }
 
 /* ---- the state ----------------------------------------------------------------------------- */

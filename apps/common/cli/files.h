@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 struct named_file {
-    const char *option; /* its name, for messages */
+    const char *option; /* name of the option, for messages */
     const char *path;
-    enum option_kind use; /* of those for files */
+    enum option_kind use; /* one of the kinds for files */
 };
 
 /* Refuses two outputs that are the same file, and an output that is an input: by device and inode

@@ -14,7 +14,7 @@ enum { GRACE = 25 /* s for the step under way and the last state */ };
 
 volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t deferred;
-static volatile sig_atomic_t group; /* of the child's processes; 0: there is none */
+static volatile sig_atomic_t group; /* process group of the child; 0: there is none */
 static volatile sig_atomic_t on_terminal;
 static volatile sig_atomic_t hushed;
 

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { LINE_BYTES = 1 << 16, LINES_BYTES = 1 << 26 }; /* of a line, of a file */
+enum { LINE_BYTES = 1 << 16, LINES_BYTES = 1 << 26 }; /* most bytes of a line, and of a file */
 
 struct lines {
     FILE *in;
-    int number;   /* of the line at hand, from 1 */
+    int number;   /* number of the current line, from 1 */
     size_t bytes; /* read so far */
     char text[LINE_BYTES + 1];
 };

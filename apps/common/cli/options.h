@@ -10,7 +10,7 @@ enum option_kind {
     OPTION_TEXT,   /* const char *: never empty */
     OPTION_NUMBER, /* long within [least, max] */
     /* texts that are files, of which none is lost by another (common/cli/files.h) */
-    OPTION_INPUT,   /* read */
+    OPTION_INPUT,   /* a file that is read */
     OPTION_RESUMED, /* read before anything is written, so that OPTION_KEPT may be the same one */
     OPTION_OUTPUT,  /* written; - is standard output */
     OPTION_KEPT,    /* written to be read again: never standard output */
@@ -18,7 +18,7 @@ enum option_kind {
 
 struct option {
     const char *name;  /* without the dashes; NULL ends the table */
-    const char *value; /* its value, for the help; NULL for flags */
+    const char *value; /* name of its value, for the help; NULL for flags */
     const char *help;
     enum option_kind kind;
     size_t at; /* where it goes: offset in what the table is of */
@@ -57,8 +57,8 @@ struct option_set {
 int options_read(const char *command, const struct option_set *sets, int argc, char **argv,
                  const char **words, int room, int *count);
 
-/* The same for a command with one table and no words; prints the help, which begins with `usage`,
- * on request, and returns -1 then. */
+/* Reads the options of a command with one table and no words; prints the help, which begins with
+ * `usage`, on request, and returns -1 then. */
 int options_read_plain(const char *command, const char *usage, struct option_set set, int argc,
                        char **argv);
 

@@ -4,7 +4,7 @@
 
 extern const struct build {
     const char *compiler, *flags;
-    const char *commit, *date; /* of the commit, as 2026-01-31; "unknown" without a repository */
+    const char *commit, *date; /* date: 2026-01-31; both "unknown" without git */
 } build;
 
 #endif

@@ -19,9 +19,9 @@ enum { SAMPLES = 12 };
 static const double sample_s = 0.02;
 
 struct probe {
-    size_t doubles; /* of each of the three arrays of a core */
+    size_t doubles; /* size of each of a core's three arrays */
     atomic_int failed;
-    double *rate; /* of each unit, summed over its cores */
+    double *rate; /* rate of each unit, summed over its cores */
 };
 
 /* Twelve chains hide the latency of the multiply-add on every machine with two pipes and up to six

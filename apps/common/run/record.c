@@ -59,8 +59,8 @@ cJSON *record_build(void) {
     return o;
 }
 
-/* As text, to be freed; what is not UTF-8 is not JSON, and words from outside may hold it: U+FFFD
- * instead. Consumes `root`; NULL: no memory. */
+/* The object as text, to be freed; what is not UTF-8 is not JSON, and words from outside may hold
+ * it: U+FFFD instead. Consumes `root`; NULL: no memory. */
 static char *print(cJSON *root, int formatted) {
     static const char instead[] = "\xef\xbf\xbd";
     char *text = formatted ? cJSON_Print(root) : cJSON_PrintUnformatted(root);

@@ -58,11 +58,11 @@ struct run_options {
 
 /* A unit, on whichever rank. */
 struct run_unit {
-    int rank, number; /* there */
+    int rank, number; /* rank of the unit, and its number there */
     int gpu;
-    int cores, first_core; /* in run_result.core */
-    char device[96];       /* its first one's name; "" */
-    char binding[8];       /* evn_unit_binding() */
+    int cores, first_core; /* number of its cores; the first of them in run_result.core */
+    char device[96];       /* name of its first device; "" */
+    char binding[8];       /* binding of its threads, evn_unit_binding() */
     evn_unit_stats stats;
 };
 
@@ -71,9 +71,9 @@ struct run_rank {
     char host[64];
     char processor[96];
     int cores;
-    double memory;      /* of its host */
-    double wait_s;      /* its units' idle time, summed */
-    long long messages; /* of exchanges, to other ranks */
+    double memory;      /* memory of its host */
+    double wait_s;      /* idle time of its units, summed */
+    long long messages; /* number of messages of exchanges to other ranks */
     double bytes;
     long long moved; /* tasks that went to another rank */
     double moved_bytes;
@@ -89,24 +89,24 @@ struct run_phases {
 struct run_result {
     int steps;
     int verified;           /* 1, 0, or -1: nothing to compare with */
-    double seconds;         /* of the timed part */
+    double seconds;         /* seconds of the timed part */
     double mops;            /* nominal million operations a second */
-    double communication_s; /* wall time of it between the loop's instances */
-    uint64_t hash;          /* of the solution's bits, tasks in order */
+    double communication_s; /* wall time of the timed part between the loop's instances */
+    uint64_t hash;          /* hash of the solution's bits, tasks in order */
     evn_loop_totals totals; /* since the present units were in place */
     int units, tasks, devices;
-    struct run_unit *unit; /* of all ranks, by their global numbers */
-    struct run_rank *rank; /* of each rank */
+    struct run_unit *unit; /* units of all ranks, by their global numbers */
+    struct run_rank *rank; /* description of each rank */
     int ranks;             /* 1: this process alone */
     int *core;             /* numbers of all units' cores; -1: bound to none */
     int cores;
     int *owner;                    /* unit of each task at the end */
     double *task_s;                /* time of each task, s: the median over the last instances */
-    int changes;                   /* of tasks, since the loop was opened */
+    int changes;                   /* number of changes of tasks since the loop was opened */
     evn_changed *change;           /* NULL: there was none */
     evn_counts *device;            /* what each device did in the timed part, by its number */
-    struct run_phases *phases;     /* of each device; NULL: they were not timed */
-    evn_moves moved;               /* regions that went from space to space in it */
+    struct run_phases *phases;     /* phases of each device; NULL: they were not timed */
+    evn_moves moved;               /* regions that went from space to space in the timed part */
     int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
                                       `mops` are of the steps since */
     int checkpoints;               /* written, and how long that took */
@@ -125,7 +125,7 @@ struct timed {
     const struct run_options *options;
     struct run_result *result;
     evn_loop *loop;
-    evn_place *place; /* of the tasks' regions; NULL: there are none */
+    evn_place *place; /* place of the tasks' regions; NULL: there are none */
     /* s of each unit in visits that are a part of its computation, and behind them the wall's: they
      * count there, and not as an exchange; NULL: there are none */
     const double *visited;

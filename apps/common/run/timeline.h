@@ -29,12 +29,12 @@ struct timeline {
     int lanes, threads, ops, edges, ops_room, edges_room;
     struct timeline_op *op;
     struct timeline_edge *edge;
-    int *last;     /* of each thread: its last operation; -1 */
-    int *set;      /* of each lane: the lane whose context it shares, at first itself */
-    int *context;  /* of each set: its present context; -1 */
-    double *held;  /* of each set: until when */
-    double *free;  /* of each lane: when it is */
-    double *busy;  /* of each lane: seconds */
+    int *last;     /* last operation of each thread; -1 */
+    int *set;      /* lane whose context each lane shares, at first itself */
+    int *context;  /* present context of each set; -1 */
+    double *held;  /* until when each set is held */
+    double *free;  /* when each lane is free */
+    double *busy;  /* seconds that each lane is busy */
     double *spent; /* threads x TIME_GROUPS */
     double end;
     int failed; /* there was no memory for an operation, or there are too many */

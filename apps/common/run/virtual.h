@@ -13,10 +13,10 @@
 /* Bytes and operations a second, seconds. */
 struct virtual_node {
     double cores;
-    double core_flops, core_memory, node_memory; /* of a core; what all cores have together */
+    double core_flops, core_memory, node_memory; /* a core's two; all cores' memory */
     double core_copy;                            /* bytes that a core copies */
     double gpu_flops, gpu_memory;
-    double gpu_bytes;               /* its memory */
+    double gpu_bytes;               /* memory of a GPU */
     double kernel, context;         /* a launch; from one context to another */
     double beside;                  /* not 0: copies and kernels of several contexts overlap */
     double concurrent;              /* not 0: so do launches of kernels of one */

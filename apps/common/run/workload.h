@@ -23,14 +23,14 @@
 
 /* A problem as it is known once it is open. */
 struct workload_shape {
-    const char *class_;  /* as "S"; NULL: the workload has no classes */
-    const char *key;     /* of problems whose tasks take the same times; of a class, the class */
-    int steps;           /* of a run, unless others are asked for */
+    const char *class_;  /* name of the class, "S"; NULL: the workload has no classes */
+    const char *key;     /* names problems whose tasks take the same times; of a class, the class */
+    int steps;           /* steps of a run, unless others are asked for */
     int group;           /* steps that one instance of the loop is for */
-    double bytes;        /* of all tasks' data */
+    double bytes;        /* bytes of all tasks' data */
     double device_bytes; /* memory that a device needs for all tasks; 0: not told, the workload fits
                             its tasks in itself */
-    double copied;       /* of the tasks' data, what a copy of whole tasks takes along; 0: all */
+    double copied; /* bytes of the tasks' data that a copy of whole tasks takes along; 0: all */
 };
 
 /* A study of its own, for evener bench; argv[0] is its name. The function gives an exit status. */
@@ -49,25 +49,25 @@ struct workload_teams {
 
 /* Checkpoint files of a run: --checkpoint and --restart. */
 struct workload_kept {
-    const char *checkpoint; /* NULL: nowhere */
+    const char *checkpoint; /* NULL: no checkpoint */
     const char **restart;   /* NULL in it: from the beginning */
 };
 
 /* Data for printing the result. */
 struct workload_page {
     FILE *out;
-    int cores;   /* of all units */
+    int cores;   /* cores of all units */
     int verbose; /* more is wanted */
 };
 
 struct workload {
-    const char *name;     /* "bt-mz" */
+    const char *name;     /* name in commands, "bt-mz" */
     const char *help;     /* description in one line */
     const char *about;    /* a paragraph for help and manual: lines that end with \n, or NULL */
-    const char *noun;     /* of a task: "zone" */
+    const char *noun;     /* name of a task, "zone" */
     const char *weight;   /* what a task's weight counts: "points" */
-    const char *schedule; /* by default */
-    const char *schedule_over_ranks; /* likewise, where that is another; NULL: the same */
+    const char *schedule; /* default schedule */
+    const char *schedule_over_ranks; /* default schedule over ranks; NULL: `schedule` */
     const char *sample; /* options that calibrations begin with, "--class=W --x=1"; or NULL */
     int variant;        /* for workloads that share functions */
     int keeps;          /* 1: it can go on without a device, --on-device-loss continue */
@@ -75,9 +75,10 @@ struct workload {
     int cpu_only;       /* 1: it has no kernels, so GPU units will not do */
     int by_core; /* 1: where tasks suffice, --units auto is a unit a core: its teams share tasks no
                     better than units do, and meet more often */
-    const struct option *options;    /* of its own, in its state */
-    const struct option_rule *rules; /* of what may be combined with them; NULL: there are none */
-    size_t state;                    /* bytes */
+    const struct option *options; /* options of its own, in its state */
+    const struct option_rule
+        *rules;   /* rules of what may be combined with them; NULL: there are none */
+    size_t state; /* bytes of the state */
 
     /* Before the options are read. NULL: all 0. */
     void (*defaults)(void *state);
@@ -109,7 +110,7 @@ struct workload {
     /* The result is the state's, until the next run or close. */
     int (*run)(void *state, evn_units *units, evn_schedule *schedule,
                const struct run_options *options, const struct run_result **result);
-    /* Its part of the page and of the record, after a run. NULL: none. */
+    /* The workload's part of the page and of the record, after a run. NULL: none. */
     void (*print_result)(const void *state, const struct workload_page *page);
     void (*record)(const void *state, cJSON *root);
     /* Tasks as they lie, with their owners, for evener plan. NULL: it has no picture. */
@@ -122,7 +123,7 @@ struct workload {
     /* All of evener model, if `teams` does not apply; as a study. NULL: none. */
     int (*model)(int argc, char **argv);
     const struct virtual_program *in_time; /* evener model, in virtual time; NULL: there is none */
-    const struct study *studies;           /* NULL: none */
+    const struct study *studies;           /* NULL: no studies */
 };
 
 #endif

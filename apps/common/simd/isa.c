@@ -49,7 +49,8 @@ static unsigned kept(void) {
 }
 
 static int keeps(int level) {
-    static const unsigned registers[] = {[3] = 0x06, [4] = 0xe6}; /* of SSE, AVX; masks, ZMM */
+    static const unsigned registers[] = {
+        [3] = 0x06, [4] = 0xe6}; /* registers of SSE and AVX; masks and ZMM as well */
     return level < 3 || (kept() & registers[level]) == registers[level];
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct isa {
-    const char *name; /* as EVENER_ISA has it: "v3"; NULL ends a list */
+    const char *name; /* name of the level in EVENER_ISA, "v3"; NULL ends a list */
     int level;        /* 2, 3, 4; 0: of no level, and taken to run where it was built */
 };
 

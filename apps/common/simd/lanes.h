@@ -45,7 +45,7 @@ typedef double vec __attribute__((vector_size(LANES * 8)));
 typedef int64_t ivec __attribute__((vector_size(LANES * 8)));
 typedef double vec_unaligned __attribute__((vector_size(LANES * 8), aligned(8)));
 
-static inline vec vec_load(const double *p) { return *(const vec *)p; } /* aligned */
+static inline vec vec_load(const double *p) { return *(const vec *)p; } /* `p` is aligned */
 static inline void vec_store(double *p, vec a) { *(vec *)p = a; }
 static inline vec vec_loadu(const double *p) { return *(const vec_unaligned *)p; }
 static inline void vec_storeu(double *p, vec a) { *(vec_unaligned *)p = a; }
@@ -66,7 +66,7 @@ static inline void vec_streamed(void) {
 #endif
 }
 
-/* The same, in a register: gcc would load it once for a sum and once more for a difference. */
+/* `a` in a register: gcc would load it once for a sum and once more for a difference. */
 static inline vec vec_kept(vec a) {
 #if defined(__AVX__)
     __asm__("" : "+v"(a));
