@@ -6,7 +6,7 @@ struct ft_class {
     char name;
     int n[3]; /* points along x, y, z */
     int steps;
-    const double (*sum)[2]; /* of each step, to 13 digits */
+    const double (*sum)[2]; /* checksum of each step, to 13 digits */
 };
 
 /* NULL: there is none of that name. */

@@ -29,7 +29,7 @@ typedef struct ft_shape {
     char class_; /* 0: a size of its own, which has no official figures */
     int n[3];    /* points along x, y, z */
     int steps;
-    double bytes; /* of the two fields */
+    double bytes; /* bytes of the two fields */
 } ft_shape;
 ft_shape ft_describe(const ft *problem);
 
@@ -60,8 +60,9 @@ enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED, FT_FUNNELED };
 
 struct ft_way {
     enum ft_variant variant;
-    int transposes; /* of each transform: 1, V stays in layout Y; 2, in layout Z, as in the paper */
-    int per_node;   /* as evn_shared_shape.per_node */
+    int transposes; /* transposes of each transform: 1, V stays in layout Y; 2, in layout Z, as in
+                       the paper */
+    int per_node;   /* evn_shared_shape.per_node */
 };
 
 /* Counters of all ranks together in the timed part (R19), beside puts: contexts of devices that are
@@ -97,10 +98,10 @@ typedef struct ft_span {
 
 typedef struct ft_result {
     struct run_result run; /* hash: of the last field, plane by plane in order */
-    double (*checksum)[2]; /* of each step */
+    double (*checksum)[2]; /* checksum of each step */
     double error;          /* verified >= 0: the largest relative one */
     double phase_s[FT_PHASES];
-    evn_shared_counts puts; /* of all ranks, in the timed part */
+    evn_shared_counts puts; /* puts of all ranks in the timed part */
     double count[FT_COUNTS];
     ft_span *span;
     int spans;

@@ -9,20 +9,20 @@
 
 struct axis {
     int n;
-    int *rank;  /* of each plane or row: its owner .. */
-    int *space; /* .. where .. */
-    int *at;    /* .. and which of its own it is, from 0 */
-    int *count; /* of each rank: how many it has .. */
-    int *host;  /* .. how many, the first ones, in the host's memory .. */
-    int *base;  /* .. and how many those before it have */
-    int *begin; /* of each space of this rank: how many those before it have; its end is the next
-                   one's */
+    int *rank;  /* rank that owns each plane or row */
+    int *space; /* space of each plane or row */
+    int *at;    /* index of each plane or row among its rank's, from 0 */
+    int *count; /* number of planes or rows of each rank */
+    int *host;  /* number of them, the first ones, in the host's memory of each rank */
+    int *base;  /* number of planes or rows of the ranks before each rank */
+    int *begin; /* number of planes or rows before each space of this rank, which is the end of the
+                   space before */
 };
 
 struct owners {
     int ranks, me, tasks;
-    int spaces; /* of this rank */
-    int *rank;  /* of each task */
+    int spaces; /* number of this rank's spaces */
+    int *rank;  /* rank of each task */
     int *space;
     struct axis z, y;
 };

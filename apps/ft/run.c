@@ -26,18 +26,18 @@ struct run {
     ft_shape shape;
     const struct ft_way *way;
     const struct run_options *options;
-    evn_cluster *cluster; /* NULL: alone */
+    evn_cluster *cluster; /* NULL: one process */
     evn_units *units;
     evn_loop *loop;
     struct work w;
-    struct places places; /* of this rank's devices */
-    struct funnel funnel; /* of those that ranks share; closed where they do not */
+    struct places places; /* this rank's devices */
+    struct funnel funnel; /* devices that ranks share; closed where they do not */
     int steps;
-    double **room;       /* of each unit, for all of its cores */
-    size_t room_doubles; /* of a core */
-    double *seconds;     /* of each task, in the visit before the instance */
-    int *unit;           /* of each task in the instance to come .. */
-    int *rank, *space;   /* .. and where that is */
+    double **room;       /* scratch of each unit, for all of its cores */
+    size_t room_doubles; /* doubles of scratch of a core */
+    double *seconds;     /* seconds of each task in the visit before the instance */
+    int *unit;           /* unit of each task in the instance to come */
+    int *rank, *space;   /* rank and space of each task in the instance to come */
     int is_dealt;        /* fields are as these say */
     struct decay rate;   /* exponents of w.decay, of one step */
     double (*checksum)[2];
@@ -56,7 +56,7 @@ enum { NO_TURN = -1, FT_PIECES = 8 };
 struct order {
     struct run *run;
     task_pass *pass;
-    enum place_pass place; /* the same on a device */
+    enum place_pass place; /* the pass on a device */
     int turn;              /* what the pass is followed by, as each task is done */
     int learns;            /* the visit before this instance had times, too */
 };
@@ -257,7 +257,7 @@ static evn_status begin_pass(struct run *run, const struct order *o) {
     return idle ? funnel_ask(&run->funnel, task_left, (void *)(uintptr_t)o) : EVN_OK;
 }
 
-/* And ends: what such a master has come to. */
+/* Ends a pass; all ranks get the status of a master without tasks. */
 static evn_status end_pass(struct run *run, evn_status begun, evn_status status) {
     if (!run->funnel.desk || !funnel_has_idle(&run->funnel)) return status;
     return ranks_agreed(run->cluster, begun ? begun : status);
@@ -613,7 +613,7 @@ static double error_of(const struct run *run) {
     for (int i = 0; i < run->steps; i++) {
         const double *is = run->checksum[i], *right = ft_official(run->problem, i + 1);
         const double e = hypot(is[0] - right[0], is[1] - right[1]) / hypot(right[0], right[1]);
-        if (!(e <= error) && !isnan(error)) error = e; /* NaN stays */
+        if (!(e <= error) && !isnan(error)) error = e; /* a NaN stays */
     }
     return error;
 }

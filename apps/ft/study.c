@@ -83,7 +83,7 @@ static void make_field(struct study *s) {
     }
 }
 
-/* The same for FFTW, which has overwritten its own. */
+/* Copies the field for FFTW, which has overwritten its own. */
 static void copy_field(struct study *s) {
     const struct transform *t = &s->t;
     double *to = s->theirs;

@@ -16,7 +16,7 @@ enum { CHUNKS = 8 };
 /* A pass over a thread's points. */
 struct pass {
     double points;
-    double flops, bytes; /* a point */
+    double flops, bytes; /* operations and bytes of a point */
     int launches;
     int cuts; /* what is put as soon as it is there; 1: all of it at the end */
     int put;  /* 0: its results stay */
@@ -24,8 +24,8 @@ struct pass {
 
 struct program {
     struct virtual_cluster *c;
-    int *arrived, *sent; /* of each thread: all that it waits for in this pass */
-    int *down;           /* of each cut of a thread: its download */
+    int *arrived, *sent; /* per thread: all that it waits for in this pass */
+    int *down;           /* download of each cut of a thread */
 };
 
 /* ---- a pass of one thread ---- */
@@ -49,7 +49,7 @@ static void on_core(struct program *p, int thread, const struct pass *w) {
     for (int i = 0; i < w->cuts; i++) {
         virtual_compute(p->c, thread, points * w->flops, points * w->bytes);
         if (!w->put || p->c->threads == 1) continue;
-        if (w->cuts == 1) virtual_copy(p->c, thread, 0, 16 * points); /* packed, R6 */
+        if (w->cuts == 1) virtual_copy(p->c, thread, 0, 16 * points); /* the copy is packed (R6) */
         put(p, thread, 1, p->c->threads, piece(p, w));
     }
 }

@@ -11,7 +11,7 @@ struct engine {
     evn_device *device;
     evn_buffer *table, *order, *decay;
     struct engine_line x, y, z;
-    int twiddle;  /* of rows, in the table */
+    int twiddle;  /* offset in the table of the factors for rows */
     double *host; /* the decay of a step, until the queue has come past */
 };
 

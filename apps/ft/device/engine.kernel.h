@@ -25,14 +25,14 @@ struct engine_lines {
     struct engine_line line;
     int first, count; /* lines, their numbers here */
     int log_packs, sign;
-    int from, to; /* ways */
+    int from, to; /* ways that lines are read and written */
     int decays;   /* begin of the axes' factors in the table, if not 0 */
     int x, y, z;
 };
 
 /* Rows along x: a launch. */
 struct engine_rows {
-    struct engine_line line; /* over packs */
+    struct engine_line line; /* transform over packs */
     int first, count;        /* planes, their numbers here */
     int log_y, log_x, sign;
     int from, to;

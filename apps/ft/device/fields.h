@@ -22,7 +22,7 @@ struct place;
 struct places {
     struct fields *f;
     evn_units *units;
-    int count; /* of devices */
+    int count; /* number of devices */
     struct place *place;
 };
 
@@ -83,8 +83,8 @@ evn_status places_send(struct places *places, enum turn turn, const int *task, i
  * complete on return. */
 evn_status places_leave(struct places *places, enum turn turn);
 
-/* And when all of it is in the host's boxes: what goes to devices from there goes. `whole`: of this
- * rank's host, too, for which places_send() was not called. */
+/* Brings to devices what goes to them, when all of it is in the host's boxes. `whole`: results of
+ * this rank's host, too, for which places_send() was not called. */
 evn_status places_arrive(struct places *places, enum turn turn, int whole);
 
 enum { POINTS = 1024 };

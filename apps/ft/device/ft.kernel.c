@@ -131,7 +131,7 @@ EVN_DEVICE_FUNCTION int last_turn(int i, int log_wide, int log_last) {
 EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, struct spots s, int log_last,
                                     struct cnum a[8]) {
     a[0] = get(buffer, s.at);
-    a[1] = a[2] = a[3] = a[0]; /* or compilers warn */
+    a[1] = a[2] = a[3] = a[0]; /* else compilers warn */
     a[4] = a[5] = a[6] = a[7] = a[0];
     if (log_last >= 1) a[1] = get(buffer, s.at + s.one);
     if (log_last >= 2) {

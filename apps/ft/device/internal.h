@@ -22,7 +22,7 @@ struct place {
     int space;
     evn_unit *unit;
     evn_device *device;
-    evn_queue *queue;    /* the unit's */
+    evn_queue *queue;    /* the unit's queue */
     evn_queue *copies;   /* copies out, and what other units do here */
     evn_queue *arrivals; /* copies in while units are at work */
     evn_event *ready;    /* what came to the queue before a pass is there, for other units */
@@ -34,14 +34,14 @@ struct place {
     struct engine *engine;
     pthread_mutex_t lock; /* held by the thread that works here */
     pthread_mutex_t door; /* held by threads that add to `arrivals` */
-    int planes, rows;     /* of its tasks */
+    int planes, rows;     /* planes and rows of its tasks */
     size_t w, v, out, in, result, doubles;
     int way[WAYS];
     evn_buffer *memory, *ways, *plane_number, *row_number, *point_at;
     int points, point[POINTS]; /* which ones are here */
     double value[2 * POINTS];
     double *stage; /* what comes from one rank for one of several spaces */
-    size_t staged; /* doubles */
+    size_t staged; /* size of `stage`, in doubles */
     int timed;     /* the begin and end are of an unrequested visit */
 };
 
@@ -109,7 +109,7 @@ size_t place_in(const struct place *d, enum turn turn, int rank, int at);
 /* Starts the transfer of results for this host and other ranks, behind earlier copies. */
 evn_status place_copy_out(struct place *d, enum turn turn, struct range r);
 
-/* And of results for reachable devices, once `made` has happened. */
+/* Starts the transfer of results for reachable devices, once `made` has happened. */
 evn_status place_copy_peers(struct place *d, enum turn turn, struct range r, evn_event *made);
 
 #endif

@@ -33,10 +33,10 @@ struct funnel {
     const struct decay *decay;
     int me, master, end;       /* the members are ranks master .. end - 1 */
     evn_shared *desk;          /* signals of members and masters; NULL: nothing is funneled */
-    enum place_pass pass;      /* the one at hand */
+    enum place_pass pass;      /* the current pass */
     int asked;                 /* this rank has said that its input is there */
-    int mine;                  /* its pieces in this pass .. */
-    unsigned long long pieces; /* .. and before it */
+    int mine;                  /* this rank's pieces in the current pass */
+    unsigned long long pieces; /* this rank's pieces before the current pass */
     struct master *lead;       /* NULL: this rank is none */
     ft_span *span;             /* what this rank has noted of the latest pass along z */
     int spans, room;

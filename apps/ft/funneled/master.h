@@ -23,10 +23,10 @@ struct served {
     struct member is;
     int planes, rows; /* before its own, of the members before it */
     evn_queue *queue;
-    double *slot[IN_FLIGHT]; /* pinned */
+    double *slot[IN_FLIGHT]; /* slots in pinned memory */
     evn_event *down[IN_FLIGHT];
     double since[IN_FLIGHT];
-    int ready, begun, done, pieces; /* of the pass */
+    int ready, begun, done, pieces; /* counters of the current pass */
     unsigned long long asks;        /* passes with pieces until now */
 };
 
@@ -36,7 +36,7 @@ struct master {
     struct engine *engine;
     struct served *member;
     int members;
-    int planes, rows; /* of all members */
+    int planes, rows; /* planes and rows of all members */
     size_t slot_doubles;
     size_t side; /* doubles of either half of the device's memory */
     evn_buffer *memory, *ways, *plane_number, *row_number;

@@ -26,7 +26,7 @@ static size_t out_at(const struct fields *f, enum turn turn, int to, int from) {
            row_doubles(f);
 }
 
-/* And in the inbox of `to`, where it comes from `rank`. */
+/* Offset in the inbox of `to` of what comes from `rank`. */
 static size_t in_at(const struct fields *f, enum turn turn, int to, int rank, int from) {
     const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
     return (size_t)(a->base[rank] + from) * (size_t)b->count[to] * row_doubles(f);
@@ -50,7 +50,7 @@ double *fields_within(const struct fields *f, enum turn turn, int space, int fro
     return f->inbox + within_at(f, turn, space, from);
 }
 
-/* The same for my line `here`, of whichever of my spaces. */
+/* Place of this rank's line `here`, in whichever of its spaces. */
 static double *within(const struct fields *f, enum turn turn, int from, int here) {
     const struct axis *b = axis_to(f, turn);
     const int space = b->space[here];
@@ -91,7 +91,7 @@ static size_t doubles(const struct fields *f, int planes, int rows) {
            transform_slab(f->t) * (size_t)rows;
 }
 
-/* Of a rank's inbox, or outbox: whichever way a transpose goes. */
+/* Size of a rank's inbox or outbox, whichever way a transpose goes. */
 static size_t box_of(const struct fields *f, int rank) {
     const struct owners *o = &f->owners;
     const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[rank];

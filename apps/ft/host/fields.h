@@ -28,23 +28,23 @@
 struct fields {
     const struct transform *t;
     struct ft_way way;
-    evn_cluster *cluster; /* NULL: alone */
+    evn_cluster *cluster; /* NULL: one process */
     struct owners owners;
-    double **plane;        /* of each z; NULL: it cannot be written to */
-    double **slab;         /* of each y */
-    double **kept;         /* with two transposes, of each z: planes of V; else V are the slabs */
-    double **block;        /* alone, of each task: its memory */
-    double **come;         /* of each task: its part of V that came from another rank */
+    double **plane;        /* memory of each z; NULL: it cannot be written to */
+    double **slab;         /* memory of each y */
+    double **kept;         /* with two transposes, V's plane of each z; else the slabs are V */
+    double **block;        /* on one process, memory of each task */
+    double **come;         /* part of V of each task that came from another rank */
     evn_shared *shared;    /* over ranks, the fields */
-    evn_shared *boxes;     /* and inboxes; NULL: all ranks write to each other's fields */
-    unsigned char *direct; /* whether this rank writes to that one's */
+    evn_shared *boxes;     /* outboxes and inboxes; NULL: all ranks write to each other's fields */
+    unsigned char *direct; /* by rank, 1: this rank writes to its fields */
     double *outbox;
     double *out;              /* where it is not shared */
     double *inbox;            /* NULL: nothing comes to this rank's host but by being written */
     double *own;              /* an inbox alone, between the host and devices */
-    evn_shared_counts counts; /* of boxes that are closed */
-    atomic_llong put_ns;      /* in fields_send(), of all threads; .. */
-    double barrier_s;         /* .. in fields_barrier() and fields_sum() */
+    evn_shared_counts counts; /* counts of boxes that are closed */
+    atomic_llong put_ns;      /* ns in fields_send(), of all threads */
+    double barrier_s;         /* s in fields_barrier() and fields_sum() */
 };
 
 /* A transpose between layouts, as its sender sees it. */
@@ -97,7 +97,7 @@ evn_status fields_sum(struct fields *fields, double *value, int count);
 /* FT_FUNNELED: what a rank of this node has, as its master sees it. */
 struct member {
     int rank, planes, rows;
-    double *plane, *slab; /* of its first line; those that follow lie behind */
+    double *plane, *slab; /* memory of its first line; the next lines follow */
     double *inbox, *outbox;
 };
 

@@ -30,10 +30,10 @@ enum line_sign { LINE_MINUS = 0, LINE_PLUS = 8 };
 /* Plan of the transform of lines of n packs. */
 struct line {
     int n;
-    int passes;      /* of radix 4 with twiddle factors, before the last one */
+    int passes;      /* number of passes of radix 4 with twiddle factors, before the last one */
     int last;        /* radix of the last pass; 1: n is 1 */
-    double *twiddle; /* of each pass one after another, for j < length/4: w^j, w^2j, w^3j of that
-                        pass's length, real and imaginary parts */
+    double *twiddle; /* factors of each pass, one after another, for j < length/4: w^j, w^2j, w^3j
+                        of that pass's length, real and imaginary parts */
     int *order;      /* which result the last pass's block b begins with */
 };
 
@@ -84,7 +84,7 @@ INLINE void transform4(struct cnum a[4]) {
     a[3] = cnum_sub(d, e);
 }
 
-/* the same of eight */
+/* the transform of eight numbers */
 INLINE void transform8(struct cnum a[8]) {
     const vec half = vec_set(0.70710678118654752440);
     struct cnum even[4], odd[4];
@@ -169,9 +169,9 @@ INLINE void line_middle(const struct line *line, double *buffer, enum line_sign 
 
 /* Target of its results. */
 struct line_to {
-    double *at; /* result k to at + k*stride doubles .. */
+    double *at; /* result k goes to at + k*stride doubles */
     ptrdiff_t stride;
-    double *const *plane; /* .. or, unless NULL, to plane[k] + stride */
+    double *const *plane; /* not NULL: result k goes to plane[k] + stride instead */
     int past;             /* 1: written past the caches, since they are read much later */
     const double *soon;   /* as many packs, contiguous, that are read next: fetched meanwhile, so
                              that the memory has something to do in the passes within the buffer,

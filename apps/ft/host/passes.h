@@ -9,8 +9,8 @@ struct work {
     struct transform t;
     struct fields f;
     int tasks;
-    struct decay decay; /* of the step */
-    uint64_t *hash;     /* of each task's planes */
+    struct decay decay; /* decay of the step */
+    uint64_t *hash;     /* hash of each task's planes */
 };
 
 /* Core `me`'s part, of `cores`, of a task; `room` is its own. Barriers in a pass are the team's. */

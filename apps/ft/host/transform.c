@@ -19,7 +19,7 @@ int transform_open(struct transform *t, int nx, int ny, int nz) {
     t->group = (int)((size_t)(t->past ? GROUP_BYTES_PAST : GROUP_BYTES) /
                      (sizeof(double) * PACK * (size_t)nz));
     t->group = t->group < 1 ? 1 : t->group > GROUP_MOST ? GROUP_MOST : t->group;
-    t->row = (t->packs + 1) * PACK; /* or else a column would have few sets of the caches */
+    t->row = (t->packs + 1) * PACK; /* else a column would have few sets of the caches */
     if (line_open(&t->x, t->packs) || line_open(&t->y, ny) || line_open(&t->z, nz)) return -1;
     t->x_twiddle = aligned_alloc(64, (size_t)t->packs * PACK * sizeof(double));
     if (!t->x_twiddle) return -1;

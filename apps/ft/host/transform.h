@@ -16,14 +16,14 @@
 
 struct transform {
     int nx, ny, nz; /* powers of two, nx from 8 on */
-    int packs;      /* of a row: nx/8 */
+    int packs;      /* packs of a row: nx/8 */
     ptrdiff_t row;  /* doubles from row to row of a plane */
     int past;      /* whether fields are so large that what goes to layout Z goes past the caches */
     int group;     /* lines along z that go to layout Z together: a plane gets so many packs side
                       by side, and not one here and one there */
     struct line x; /* over the packs of a row, of which each lane makes one */
     struct line y, z;
-    double *x_twiddle; /* of pack p, w^(lane p) of nx */
+    double *x_twiddle; /* factors of pack p, w^(lane p) of nx */
     double *x_matrix;  /* nx < 64: w^(jk) of nx, real, imaginary */
 };
 
