@@ -12,8 +12,8 @@ struct charges {
     struct charge {
         int x, y, z;
         double value;       /* 1 or -1 */
-    } at[CHARGES];          /* by z, then y, then x */
-    unsigned char in[4096]; /* of each plane: whether it has one */
+    } at[CHARGES];          /* charges by z, then y, then x */
+    unsigned char in[4096]; /* by plane, 1: it has a charge */
 };
 
 /* A candidate: a point's position in memory order and its X. */

@@ -20,12 +20,12 @@ struct level {
 
 struct grid {
     int finest;
-    struct level level[GRID_LEVELS + 1]; /* from 1 */
+    struct level level[GRID_LEVELS + 1]; /* levels from 1 on */
     /* Address of a plane of the finest level's u beside the swept range: its own, or that of a copy
      * from another rank. */
     double **plane;
     void *memory;
-    size_t bytes; /* of it */
+    size_t bytes; /* bytes of `memory` */
 };
 
 /* A level of n points a side, without memory. */
@@ -36,7 +36,7 @@ double grid_bytes(int n);
 
 /* Allocates its memory, untouched: untouched pages take no memory. EVN_MEMORY. */
 evn_status grid_open(struct grid *grid, int n);
-/* Its own places again. */
+/* Sets `plane` to the grid's own places again. */
 void grid_planes(struct grid *grid);
 void grid_close(struct grid *grid);
 

@@ -30,7 +30,8 @@ typedef enum mg_variant {
     MG_BEST,     /* in one pass over the finest level; tasks are slabs of planes */
     MG_BULK,     /* operator after operator, each followed by an exchange of all faces: a task is a
                     rank's block of the cube */
-    MG_OVERLAP,  /* the same; points within a block are done while its faces are on their way */
+    MG_OVERLAP,  /* as MG_BULK, but points within a block are done while its faces are on their way
+                  */
     MG_FUNNELED, /* as MG_BULK on devices; the ranks of a node share one, which the lowest of them,
                     their master, drives for all: the others have CPU units of one core */
 } mg_variant;
@@ -49,7 +50,7 @@ typedef struct mg_shape {
     char class_; /* 0: a size of its own, which has no official figures */
     int n, steps;
     char smoother;
-    double bytes; /* of all levels */
+    double bytes; /* bytes of all levels */
     double mop;   /* nominal operations of a step, in millions: 58 a point */
 } mg_shape;
 mg_shape mg_describe(const mg *problem);
@@ -79,11 +80,11 @@ typedef struct mg_block_counts {
 
 typedef struct mg_result {
     struct run_result run; /* hash: of the finest level's u, point by point in order */
-    double norm;           /* of the last residual, sqrt(sum r^2 / n^3) */
-    double first_norm;     /* of the first */
+    double norm;           /* norm of the last residual, sqrt(sum r^2 / n^3) */
+    double first_norm;     /* norm of the first residual */
     double phase_s[MG_PHASES];
-    evn_shared_counts puts; /* of all ranks, in the timed part */
-    mg_block_counts blocks; /* likewise */
+    evn_shared_counts puts; /* puts of all ranks in the timed part */
+    mg_block_counts blocks; /* counts of all ranks in the timed part */
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before

@@ -32,10 +32,10 @@ struct run {
     int many;               /* tasks are in several places: other ranks, or devices beside others */
     evn_shared_counts puts; /* before the timed part */
     struct pieces pieces;
-    struct work **work; /* of each unit, of each core */
+    struct work **work; /* work space of each core of each unit */
     int steps;
     int tasks;
-    uint64_t *hash; /* of each plane of the finest level */
+    uint64_t *hash; /* hash of each plane of the finest level */
     struct candidate *found;
     atomic_int count;
     double wanted;
@@ -44,14 +44,15 @@ struct run {
     double phase_s[MG_PHASES];
 };
 
-enum { FOUND = 8192, SQUARES = 8 * MG_PLANES /* of a task */ };
+enum { FOUND = 8192, SQUARES = 8 * MG_PLANES /* entries of a task */ };
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
 /* Work on a piece, tasks [begin, end), by one thread. */
 typedef void piece_pass(struct run *run, struct work *work, int begin, int end, int what);
 
-/* The same on a device, with all pieces of a batch; NULL: its leader does it on the host. */
+/* A pass on the host; on a device, with all pieces of a batch (NULL: its leader does it on the
+ * host). */
 struct pass {
     piece_pass *host;
     device_step *device;
@@ -334,7 +335,7 @@ static evn_status share_squares(void *arg) {
                           has_task, run);
 }
 
-/* Of the squares of each plane, planes in order. */
+/* Norm by the squares of each plane, planes in order. */
 static double norm(const struct run *run) {
     const int n = run->shape.n;
     double sum = 0;

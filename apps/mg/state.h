@@ -13,7 +13,7 @@ struct mg_state {
     struct states states;
     const struct grid *grid;
     struct split *split;
-    pthread_mutex_t lock; /* of a device's staging memory, which is one task's at a time */
+    pthread_mutex_t lock; /* protects a device's staging memory, which is one task's at a time */
     int n;                /* points a side */
 };
 

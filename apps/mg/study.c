@@ -17,7 +17,7 @@ struct bench {
     struct problem p;
     evn_units *units;
     int cores;
-    struct work *work; /* of each core */
+    struct work *work; /* work space of each core */
     double *aside;     /* planes beside each core's range */
 };
 
@@ -27,7 +27,7 @@ struct order {
     struct bench *bench;
     enum pass pass;
     int level;
-    double seconds; /* the least */
+    double seconds; /* least seconds */
 };
 
 /* Bytes a point of the level: what is written is read first, as processors do. */

@@ -23,12 +23,12 @@ static const struct operator_ residual = {21, 24}, smooth = {21, 24}, restrict_ 
 struct program {
     struct virtual_cluster *c;
     int grid[3], overlap;
-    int *tail;           /* of each thread: the last of its stream; -1 */
-    int *arrived;        /* puts to it, in a phase */
-    int *faces;          /* faces on the GPU, likewise */
-    int *inner;          /* its inner points, likewise; -1 */
-    double *waiting;     /* remaining inner points, as bytes and operations .. */
-    struct operator_ of; /* .. of this operator */
+    int *tail;           /* last operation of each thread's stream; -1 */
+    int *arrived;        /* puts to each thread in a phase */
+    int *faces;          /* each thread's faces on the GPU */
+    int *inner;          /* each thread's inner points; -1 */
+    double *waiting;     /* remaining inner points, as bytes and operations */
+    struct operator_ of; /* operator of these points */
 };
 
 /* ---- streams ---- */

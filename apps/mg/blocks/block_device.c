@@ -102,7 +102,8 @@ void block_down(struct device_block *b, const struct device_field *from,
     launch(b, "mb_down", tiles(to->l[0] * to->l[1]) * to->l[2], &value, sizeof value);
 }
 
-/* Of a level that is all here, the block's own points and those around them are read. */
+/* Prolongates level l - 1. Of a level that is all here, the block's own points and those around
+ * them are read. */
 void block_up(struct device_block *b, int l) {
     const struct device_field *to = &b->at.level[l].u, *z = &b->at.level[l - 1].u;
     struct block_between value = {.from = z->place, .to = to->place, .add = l == b->at.finest};

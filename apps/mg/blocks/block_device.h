@@ -19,7 +19,7 @@ struct device_field {
 
 /* Layout of a block in the buffer. */
 struct block_layout {
-    int finest, whole; /* as struct blocks has them */
+    int finest, whole; /* finest level, and the level that is whole, as in struct blocks */
     struct {
         struct device_field u, r;
     } level[GRID_LEVELS + 1];

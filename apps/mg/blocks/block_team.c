@@ -10,7 +10,7 @@ enum { SIDES = 2, TURNS = 2 };
 
 /* ---- a face in a field ---------------------------------------------------------------------- */
 
-/* Its points, and how far they are apart. */
+/* Points of a face, and how far they are apart. */
 struct face {
     int a, b;
     evn_long step_a, step_b;
@@ -584,7 +584,7 @@ evn_status block_team_open(struct block_team *team, evn_device *device, struct f
 
 static void close_block(struct team_block *t) {
     if (t->runs) pthread_join(t->thread, NULL);
-    if (t->is.queue) evn_queue_finish(t->is.queue); /* its status is ignored: all is closed */
+    if (t->is.queue) evn_queue_finish(t->is.queue); /* the status is ignored: all is closed */
     for (int i = 0; i < 3 * TURNS; i++) evn_event_close(t->reached[i / TURNS][i % TURNS]);
     evn_event_close(t->packed);
     evn_host_memory_close(t->out, t->is.device);

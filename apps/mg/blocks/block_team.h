@@ -25,7 +25,7 @@ struct team_block {
     unsigned long long exchanges, heard;
     unsigned long long passed[3]; /* exchanges whose phases its queue has been given */
     evn_event *reached[3][2], *packed;
-    double *out, *in; /* pinned */
+    double *out, *in; /* faces in pinned memory */
     mg_block_counts counts;
     uint64_t word; /* the requested options */
     evn_status status;
@@ -41,7 +41,7 @@ struct block_team {
     const struct charges *charges;
     int count, overlap;
     struct team_block *block; /* the rank's own first */
-    pthread_mutex_t lock;     /* of `passed`, and what follows */
+    pthread_mutex_t lock;     /* protects `passed` and the members below */
     pthread_cond_t moved, begin, end;
     evn_status (*job)(struct team_block *block);
     unsigned long long jobs;
@@ -55,8 +55,8 @@ evn_status block_team_open(struct block_team *team, evn_device *device, struct f
                            const int *rank, int count, int n, int ranks, char smoother);
 void block_team_close(struct block_team *team);
 
-/* As those of mg/blocks/blocks.h, for all blocks of the team; what ranks are told of their own
- * block they have from block_member_..() meanwhile. */
+/* The functions of mg/blocks/blocks.h for all blocks of the team; ranks get what they are told of
+ * their own block by block_member_..() meanwhile. */
 evn_status block_team_start(struct block_team *team, const struct charges *charges);
 evn_status block_team_residual(struct block_team *team);
 evn_status block_team_cycle(struct block_team *team);

@@ -17,13 +17,13 @@ struct blocks {
     struct faces faces;
     struct {
         struct block_field u, r;
-    } level[GRID_LEVELS + 1]; /* from 1 */
+    } level[GRID_LEVELS + 1]; /* levels from 1 on */
     struct block_field v;
     int whole;                         /* the finest level that is all on every rank; 0: none */
     struct block_field part_u, part_r; /* this rank's block of it */
     size_t longest;                    /* doubles of a row of work space */
     double *rows;                      /* two rows of work space for each core */
-    double *memory;                    /* of all fields */
+    double *memory;                    /* memory of all fields */
 };
 
 /* The finest level that is all on every rank, where n points a side are so many ranks'; 0: none;

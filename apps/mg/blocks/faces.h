@@ -15,7 +15,7 @@
 #include <evener/shared.h>
 
 struct faces {
-    int ranks[3], at[3];     /* of the grid; where this one is in it */
+    int ranks[3], at[3];     /* ranks of the grid in each direction; this rank's place in it */
     int neighbour[3][2];     /* ranks below and above */
     evn_shared *shared;      /* NULL: one rank */
     double *packed[2];       /* faces on their way, below and above */
@@ -23,7 +23,7 @@ struct faces {
     size_t all;              /* doubles of what all ranks gather at most */
     size_t out, aside;       /* where a rank's part has what another one has made for it, and its
                                 doubles: faces that go out; 0: nothing */
-    unsigned long long done; /* exchanges */
+    unsigned long long done; /* number of exchanges so far */
     unsigned long long gathered;
     double seconds; /* in them, without what was done meanwhile */
 };
@@ -53,7 +53,7 @@ void faces_close(struct faces *faces);
 evn_status faces_exchange(struct faces *faces, const struct block_field *field,
                           void (*meanwhile)(void *arg, int phase), void *arg);
 
-/* The same for a field that each rank has completely. */
+/* Wraps a field that each rank has completely. */
 void faces_wrap(struct faces *faces, const struct block_field *field);
 
 /* ---- step by step, for a rank whose block is computed elsewhere ---- */
@@ -61,8 +61,8 @@ void faces_wrap(struct faces *faces, const struct block_field *field);
 /* Doubles of a face across an axis: the axes before it have their ghost cells. */
 size_t faces_points(const int l[3], int axis);
 
-/* Of exchange number `exchange`, from 0: puts a face to the neighbour on a side; and raises its
- * signal, which waits until the face is there where that is on another node. */
+/* A step of exchange number `exchange`, from 0: puts a face to the neighbour on a side; and raises
+ * its signal, which waits until the face is there where that is on another node. */
 evn_status faces_put(struct faces *faces, unsigned long long exchange, const int l[3], int axis,
                      int side, const double *face);
 evn_status faces_raise(struct faces *faces, int axis, int side);

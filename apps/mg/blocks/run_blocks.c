@@ -18,7 +18,7 @@ struct run {
     mg_shape shape;
     evn_units *units;
     evn_loop *loop;
-    evn_cluster *cluster; /* NULL: alone */
+    evn_cluster *cluster; /* NULL: one process */
     int rank, ranks, steps;
     struct blocks blocks;       /* where they are on the host */
     struct block_team team;     /* on a device */

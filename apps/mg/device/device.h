@@ -12,8 +12,8 @@
 
 struct field {
     evn_buffer *u, *old, *r; /* old: the finest level's other u; r: not on the finest */
-    int room;                /* in planes */
-    int *slot;               /* of each plane, -1: not here */
+    int room;                /* planes that there is memory for */
+    int *slot;               /* slot of each plane; -1: it is not here */
 };
 
 /* A list of ranges on the device. */

@@ -11,11 +11,11 @@
 enum {
     UP_X = 32, /* a tile of mg_up */
     UP_Y = 32,
-    UP_ROWS = 6, /* of it and of two points around it, an item's: one below the other */
+    UP_ROWS = 6, /* rows of an item, one below the other, in a tile with two points around it */
     UP_ITEMS = (UP_X + 4) * (UP_Y + 4) / UP_ROWS,
-    UP_GROUPS = 256, /* that a launch has at least, where planes suffice */
+    UP_GROUPS = 256, /* least number of groups of a launch, where planes suffice */
     UP_MOST = 62,    /* planes of a range: charged() has 64 */
-    LAST_X = 32,     /* of mg_last, in coarse points */
+    LAST_X = 32,     /* a tile of mg_last, in coarse points */
     LAST_Y = 8,
     LAST_ITEMS = 256,
     LAST_GROUPS = 1024,
@@ -32,7 +32,7 @@ struct device_level {
 /* u = (u) + Q z, r = v - A u, u + S r */
 struct up_value {
     struct device_level here, below;
-    double c0, c1, c2; /* the smoother's */
+    double c0, c1, c2; /* coefficients of the smoother */
     int finest;        /* u is not 0 before, and v is charges */
 };
 

@@ -32,10 +32,10 @@ EVN_DEVICE_FUNCTION double charges_at(EVN_GLOBAL const struct device_charge *cha
 }
 
 enum {
-    U_ROW = UP_X + 4,     /* of the tile with two points around it, items of a row */
-    Z_ROW = UP_X / 2 + 3, /* coarse points that it needs */
+    U_ROW = UP_X + 4,     /* items of a row of the tile with two points around it */
+    Z_ROW = UP_X / 2 + 3, /* coarse points of a row that the tile needs */
     Z_PLANE = Z_ROW * (UP_Y / 2 + 3),
-    Z_EACH = (Z_PLANE + UP_ITEMS - 1) / UP_ITEMS /* of them an item's */
+    Z_EACH = (Z_PLANE + UP_ITEMS - 1) / UP_ITEMS /* coarse points of an item */
 };
 
 /* Rows at the ends of each item's strip, for its neighbours: sums of the planes below and above,
@@ -87,13 +87,13 @@ EVN_KERNEL(mg_up, UP_ITEMS,
     EVN_PRIVATE_ARRAY(double, z0, Z_EACH);
     EVN_PRIVATE_ARRAY(int, place, UP_ROWS);
     EVN_PRIVATE_ARRAY(int, coarse, Z_EACH);
-    EVN_PRIVATE_ARRAY(double, u0, UP_ROWS); /* of planes t - 2, t - 1 and t */
+    EVN_PRIVATE_ARRAY(double, u0, UP_ROWS); /* u of planes t - 2, t - 1 and t */
     EVN_PRIVATE_ARRAY(double, u1, UP_ROWS);
     EVN_PRIVATE_ARRAY(double, u2, UP_ROWS);
-    EVN_PRIVATE_ARRAY(double, r0, UP_ROWS); /* of planes t - 3, t - 2 and t - 1 */
+    EVN_PRIVATE_ARRAY(double, r0, UP_ROWS); /* r of planes t - 3, t - 2 and t - 1 */
     EVN_PRIVATE_ARRAY(double, r1, UP_ROWS);
     EVN_PRIVATE_ARRAY(double, r2, UP_ROWS);
-    EVN_PRIVATE_ARRAY(double, sum, UP_ROWS); /* of the planes below and above */
+    EVN_PRIVATE_ARRAY(double, sum, UP_ROWS); /* sums of the planes below and above */
     EVN_PRIVATE_ARRAY(double, base, UP_ROWS);
     const int n = c.here.n, wrap = n - 1, across = (n + UP_X - 1) / UP_X;
     const int tiles = across * ((n + UP_Y - 1) / UP_Y), tile = EVN_GROUP % tiles;
@@ -231,7 +231,7 @@ EVN_DEVICE_FUNCTION double restricted_charges(EVN_GLOBAL const struct device_cha
 enum {
     F_ROW = 2 * LAST_X + 3, /* fine points that a tile of coarse ones needs */
     F_PLANE = F_ROW * (2 * LAST_Y + 3),
-    F_EACH = (F_PLANE + LAST_ITEMS - 1) / LAST_ITEMS /* of them an item's */
+    F_EACH = (F_PLANE + LAST_ITEMS - 1) / LAST_ITEMS /* fine points of an item */
 };
 
 /* r = P (v - A u) of coarse planes */
@@ -357,7 +357,7 @@ EVN_DEVICE_FUNCTION struct column column_of(EVN_GLOBAL const double *p, EVN_GLOB
     return s;
 }
 
-/* The same of a column that an item keeps: rows y0, y, y1 from element `at` on. */
+/* Sums around a point of a column that an item keeps: rows y0, y, y1 from element `at` on. */
 #define COLUMN(s, p, c, q, at, i)                                                                  \
     do {                                                                                           \
         s.centre = EVN_OWN_AT(c, at + 1, i);                                                       \
@@ -373,7 +373,7 @@ EVN_KERNEL(mg_residual, POINT_ITEMS,
            (EVN_IN(double, u), EVN_BUFFER(double, r), EVN_IN(int, slot), EVN_IN(int, range),
             EVN_IN(struct device_charge, charge), EVN_VALUE(struct pair_value, c))) {
     EVN_PRIVATE_ARRAY(int, place, 9);
-    EVN_PRIVATE_ARRAY(double, u0, 9); /* of planes k - 1, k and k + 1 */
+    EVN_PRIVATE_ARRAY(double, u0, 9); /* u of planes k - 1, k and k + 1 */
     EVN_PRIVATE_ARRAY(double, u1, 9);
     EVN_PRIVATE_ARRAY(double, u2, 9);
     const int n = c.here.n, wrap = n - 1, tiles = (n * n + POINT_ITEMS - 1) / POINT_ITEMS;

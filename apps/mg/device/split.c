@@ -33,7 +33,7 @@ static int device_of(const struct split *s, int unit, int number) {
     return -1;
 }
 
-/* Of these owners, for the devices that are noted. */
+/* Finds the place of each task by these owners, for the devices that are noted. */
 static void find_places(struct split *s, const evn_loop *loop, const int *owner) {
     const int first = evn_loop_first_unit(loop);
     evn_cluster *cluster = evn_loop_cluster(loop);
@@ -56,8 +56,9 @@ struct part *split_part(struct split *s, int unit, int device, int task) {
 
 /* ---- what a device has memory for ------------------------------------------------------------ */
 
-/* Of each level its own planes and two on either side, which all kinds are within; of the levels
- * that are no task's all where it does them itself, else of the first what it makes and reads. */
+/* Planes that a device has memory for: of each level its own ones and two on either side, which all
+ * kinds are within; of the levels that are no task's all where it does them itself, else of the
+ * first what it makes and reads. */
 static void want(struct split *s, int i) {
     struct part *p = &s->part[i];
     for (int down = 0; down < p->finest; down++) {

@@ -24,12 +24,12 @@ struct traffic {
 struct split {
     const struct problem *p;
     struct halo *halo;
-    int tasks, count; /* of devices */
+    int tasks, count; /* number of tasks, and of devices */
     struct part *part;
-    struct traffic *traffic; /* of each device, SPLIT_KINDS of them */
-    char **stage;            /* of each device: memory of the host that copies go through */
+    struct traffic *traffic; /* traffic of each device, SPLIT_KINDS entries */
+    char **stage;            /* by device, memory of the host that copies go through */
     size_t *stage_bytes;
-    int *place; /* of each task: 0 the host's grid, 1 + i device i, -1 - r on rank r */
+    int *place; /* place of each task: 0 the host's grid, 1 + i device i, -1 - r on rank r */
     int *next, *device;
     unsigned char *wanted;
     int whole;       /* one device has all there is */
@@ -46,8 +46,8 @@ void split_close(struct split *split);
 /* Plans the transfers for the loop's present owners, after an instance; each received range of this
  * rank is a piece of its own. */
 evn_status split_plan(struct split *split, const evn_loop *loop, struct pieces *pieces);
-/* As they will lie in the next instance, which follows at once: u of the finest level and of the
- * second goes with them. EVN_USAGE: the schedule lets units draw. */
+/* Plans the transfers for the next instance, which follows at once: u of the finest level and of
+ * the second goes with the tasks. EVN_USAGE: the schedule lets units draw. */
 evn_status split_before(struct split *split, const evn_loop *loop);
 
 /* Whether a task is on a device. */
@@ -65,7 +65,7 @@ evn_status split_take(struct split *split, int kind);
 
 /* u of a task's planes of the finest level from its device to the host's grid. */
 evn_status split_fetch(struct split *split, int task);
-/* And back. */
+/* u of a task's planes of the finest level from the host's grid to its device. */
 evn_status split_bring(struct split *split, int task);
 
 #endif

@@ -40,12 +40,12 @@ struct halo {
     evn_cluster *cluster; /* NULL: alone, nothing is exchanged */
     struct grid *grid;
     int per_node;
-    int tasks, *rank;      /* of each task */
-    unsigned char *wanted; /* of each plane of a level: by the rank that is looked at */
+    int tasks, *rank;      /* number of tasks; rank of each */
+    unsigned char *wanted; /* by plane of a level, 1: the rank that is looked at needs it */
     struct strips out[HALO_KINDS], in[HALO_KINDS];
-    int slots[HALO_KINDS]; /* on each rank */
-    size_t at[HALO_KINDS]; /* where they are in its part */
-    size_t bytes;          /* of a part */
+    int slots[HALO_KINDS]; /* number of slots on each rank */
+    size_t at[HALO_KINDS]; /* begin of the slots in a rank's part */
+    size_t bytes;          /* bytes of a part */
     evn_shared *shared;
     unsigned long long *seen;  /* signals of each rank, of each kind */
     evn_shared_counts counted; /* by arrays that are closed */
@@ -56,8 +56,8 @@ evn_status halo_open(struct halo *halo, evn_cluster *cluster, struct grid *grid,
                      int per_node);
 void halo_close(struct halo *halo);
 
-/* As the loop's tasks lie among ranks now. Collective, and an agreement where they lie otherwise
- * than before. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
+/* Plans the exchange for the loop's present owners. Collective, and an agreement where tasks lie
+ * otherwise than before. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
 evn_status halo_plan(struct halo *halo, const evn_loop *loop);
 
 /* One plane more, which joins those before it. EVN_MEMORY. */

@@ -11,8 +11,8 @@
 
 struct pieces {
     int tasks;
-    unsigned char *first; /* of each task: whether a piece begins with it */
-    int *aside;           /* and the number of the piece, whose planes aside these are */
+    unsigned char *first; /* by task, 1: a piece begins with it */
+    int *aside;           /* by task, the piece whose planes aside it uses */
     int count;
     double *planes; /* SWEEP_ASIDE planes a piece */
     int room;       /* for so many pieces */
@@ -22,7 +22,7 @@ struct pieces {
 evn_status pieces_open(struct pieces *pieces, int tasks);
 void pieces_close(struct pieces *pieces);
 
-/* As the loop's next instance will lie; `plane`: doubles of one. EVN_MEMORY. */
+/* Plans the pieces of the loop's next instance; `plane`: doubles of a plane. EVN_MEMORY. */
 evn_status pieces_plan(struct pieces *pieces, const evn_loop *loop, size_t plane);
 
 /* The pieces within a batch: [begin[i], end[i]) in tasks; returns how many. `begin` and `end` have

@@ -37,7 +37,7 @@ struct problem {
 
 /* A thread's scratch for sweeps: planes of a level's size or larger. */
 struct work {
-    double *r;     /* three planes */
+    double *r;     /* three planes of the residual */
     double *aside; /* SWEEP_ASIDE planes, for levels below the finest */
     double *row;   /* sixteen rows: of the last residual */
     void *memory;
