@@ -34,14 +34,14 @@ evn_status npbmz_open(npbmz **out, enum npbmz_benchmark benchmark, char class_);
 void npbmz_close(npbmz *problem);
 
 typedef struct npbmz_shape {
-    const char *name; /* "bt-mz" */
+    const char *name; /* name of the benchmark, "bt-mz" */
     char class_;
-    int points[3]; /* of the whole mesh, in x, y, z */
+    int points[3]; /* points of the whole mesh, in x, y, z */
     int zones[2];  /* in x, y; numbered x fastest */
-    int steps;     /* of an official run */
+    int steps;     /* steps of an official run */
     double dt;
-    double bytes;        /* of all fields */
-    double device_bytes; /* of a device that has all zones: fields and work space */
+    double bytes;        /* bytes of all fields */
+    double device_bytes; /* bytes on a device that has all zones: fields and work space */
     double mop_per_step; /* nominal operations, in millions */
 } npbmz_shape;
 npbmz_shape npbmz_describe(const npbmz *problem);
@@ -58,7 +58,7 @@ evn_problem npbmz_tasks(const npbmz *problem);
 void npbmz_faces(const npbmz *problem, evn_face *face);
 size_t npbmz_zone_bytes(const npbmz *problem, int z);
 
-/* Its name as NPB's profile has it: rhs, xsolve, .. */
+/* The phase's name in NPB's profile: rhs, xsolve, .. */
 const char *npbmz_phase_name(int phase);
 
 /* Cost of a phase at a grid point, counted in the source: operations, each of which takes a place
@@ -68,7 +68,7 @@ typedef struct npbmz_cost {
     double operations, bytes;
 } npbmz_cost;
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
-/* The same of its kernel on a device, at an interior point; zeros: there is no such phase. */
+/* Cost of the phase's kernel on a device, at an interior point; zeros: there is no such phase. */
 npbmz_cost npbmz_kernel_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
 
 /* How a unit's team shares zone z, for <evener/predict.h>: its phases, each a loop of so many
@@ -92,7 +92,7 @@ typedef struct npbmz_options {
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
     enum lu_sweeps sweeps;           /* LU's on devices */
-    const struct gpu_solver *solver; /* of devices: a variant of the benchmark's kernels
+    const struct gpu_solver *solver; /* solver of devices, a variant of the benchmark's kernels
                                         (variants.h); NULL: its own */
 } npbmz_options;
 
@@ -102,7 +102,7 @@ typedef struct npbmz_result {
     double error[5];              /* XCE: of the solution error */
     double surface;               /* XCI: LU's surface integral; 0 otherwise */
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
-    double *rank_phase_s;         /* the same of each rank, NPBMZ_PHASES behind one another */
+    double *rank_phase_s;         /* by rank, NPBMZ_PHASES times behind one another */
     double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
     char sweeps[200];             /* LU's on the last device, and why so; "": no device */
 } npbmz_result;

@@ -40,8 +40,8 @@ static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
 struct scratch {
     double *memory; /* solver->scratch(problem, cores) doubles, 64-byte aligned, zeroed */
     size_t doubles;
-    int cores;                    /* of the team that it is for */
-    double share;                 /* of the unit's cores */
+    int cores;                    /* cores of the team that it is for */
+    double share;                 /* part of the unit's cores */
     double since;                 /* start of the running phase, s */
     double seconds[NPBMZ_PHASES]; /* the unit's time in each phase: that which the first core of
                                      the team has taken, times the share */
@@ -78,7 +78,7 @@ void phase_start(struct scratch *s, const struct team *t);
 
 /* A solver: one of BT, SP, LU. */
 struct solver {
-    const char *name;                                      /* "bt-mz" */
+    const char *name;                                      /* name of the benchmark, "bt-mz" */
     size_t (*scratch)(const struct problem *p, int cores); /* doubles needed by a unit */
     /* what follows the initial state, once a zone: LU's first residual; may be NULL */
     void (*prepare)(const struct problem *p, struct zone *z, struct scratch *s,
@@ -111,9 +111,9 @@ struct problem {
     double dt;
     double h[3]; /* mesh spacing, the same in every zone */
     int zones;
-    struct zone *zone;                /* x fastest */
+    struct zone *zone;                /* zones, x fastest */
     int max_nx, max_ny, max_nz;       /* largest extents over the zones */
-    ptrdiff_t max_sj, max_sk, max_sc; /* largest strides */
+    ptrdiff_t max_sj, max_sk, max_sc; /* largest strides over the zones */
 };
 
 #endif

@@ -14,7 +14,7 @@ struct gpu_solver;
 struct npbmz_variant {
     enum npbmz_benchmark benchmark;
     const char *what;                /* "3 rows", for people */
-    const struct gpu_solver *solver; /* NULL: ours */
+    const struct gpu_solver *solver; /* NULL: the benchmark's own solver */
 };
 
 /* Ours first, then the others, benchmark by benchmark; ended by one without `what`. */

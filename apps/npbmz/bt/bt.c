@@ -131,7 +131,7 @@ void bt_x(const struct problem *p, const struct zone *z, const struct workspace 
 struct groups {
     int whole; /* blocks of a row that are a group each */
     int rows;
-    int pairs; /* of rows, whose last blocks are one group; the last may lack its second */
+    int pairs; /* pairs of rows whose last blocks are one group; the last may lack its second row */
 };
 struct group {
     int row, block;

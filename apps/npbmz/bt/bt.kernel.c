@@ -288,7 +288,7 @@ EVN_DEVICE_FUNCTION struct state line_row(const struct scheme *c, struct gas bef
 EVN_KERNEL(bt_lines, BT_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct bt_lines_value, value))) {
-    EVN_LOCAL_ARRAY(double, gas, (BT_ROWS + 2) * GAS_ROW); /* of one row more on each side */
+    EVN_LOCAL_ARRAY(double, gas, (BT_ROWS + 2) * GAS_ROW); /* rows, one more on each side */
     EVN_LOCAL_ARRAY(double, y, Y_ROW *BT_ROWS);
     EVN_LOCAL_ARRAY(double, block, C_ROW *BT_ROWS);   /* the last is also that before */
     EVN_LOCAL_ARRAY(evn_long, line, BT_ITEMS);        /* where an item's line begins */
@@ -297,7 +297,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
     EVN_PRIVATE_ARRAY(double, state, BT_STATE); /* y and C of the row before, in elimination */
     EVN_PRIVATE_ARRAY(double, x, NC);           /* X of the row before, in back substitution */
     EVN_PRIVATE_ARRAY(double, behind, BT_GAS);  /* the gas of the row before, in elimination */
-    EVN_PRIVATE_ARRAY(double, ahead, BT_GAS);   /* and of the next one */
+    EVN_PRIVATE_ARRAY(double, ahead, BT_GAS);   /* the gas of the next row, in elimination */
 
     const struct gpu_zone z = zones[pieces[EVN_GROUP].zone];
     const struct zone_lines l = zone_lines(&z, value.d);
@@ -382,7 +382,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
         }
         EVN_BARRIER;
         /* the state before, on its way while the gas is made */
-        if (segment == 0) { /* nothing before */
+        if (segment == 0) { /* no segment is before */
             EVN_ITEMS(i) {
                 for (int v = 0; v < BT_STATE; v++) EVN_OWN_AT(state, v, i) = 0;
             }
@@ -551,7 +551,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int e = part_of * BT_ITEMS + i;
                 const int row = by_rows ? e % BT_ROWS : part_of, of = by_rows ? e / BT_ROWS : i;
                 const int t = start + row, is_second = of >= BT_LINES;
-                const int least = is_second && n % 2 == 0 ? 1 : 0; /* its first row */
+                const int least = is_second && n % 2 == 0 ? 1 : 0; /* the half's first row */
                 if (t >= least && first_line + of % BT_LINES < l.lines) {
                     const evn_long at = line[of] + line_point(n, t, is_second) * l.along;
                     const struct five m = five_get(y + row * Y_ROW + of);

@@ -14,12 +14,12 @@
 #endif
 
 enum {
-    BT_POINTS = 128,               /* items of a group in bt_rhs, and */
-    BT_PLANES = 8,                 /* planes that it marches over */
-    BT_ITEMS = 32,                 /* items of a group in bt_lines, */
-    BT_LINES = BT_ITEMS / 2,       /* two a line, one from each end */
-    BT_STATE = NC + NC * NC,       /* y and C of a row, and */
-    BT_GAS = 6,                    /* its struct gas */
+    BT_POINTS = 128,               /* items of a group in bt_rhs */
+    BT_PLANES = 8,                 /* planes that a group of bt_rhs marches over */
+    BT_ITEMS = 32,                 /* items of a group in bt_lines */
+    BT_LINES = BT_ITEMS / 2,       /* lines of a group: two items a line, one from each end */
+    BT_STATE = NC + NC * NC,       /* doubles of a row's y and C */
+    BT_GAS = 6,                    /* doubles of a row's struct gas */
     BT_SAVED = BT_STATE * BT_ITEMS /* doubles of a state of all items */
 };
 
@@ -30,7 +30,7 @@ INLINE int bt_segments(int n) { return (bt_half(n) + BT_ROWS - 1) / BT_ROWS; }
 
 struct bt_rhs_value {
     struct residual_constants c;
-    double scale; /* as in bt_rhs() (bt.h) */
+    double scale; /* scale of bt_rhs() (bt.h) */
 };
 
 struct bt_lines_value {

@@ -80,7 +80,7 @@ INLINE struct five conservative(struct gas g, struct five a) {
     return b;
 }
 
-/* the same seen from the other end of the line */
+/* the gas seen from the other end of the line */
 INLINE struct five mirrored(struct five a) {
     a.d = -a.d;
     return a;

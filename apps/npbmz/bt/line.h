@@ -72,8 +72,8 @@ INLINE void line_fetch(const double *at) {
 
 /* One of the two eliminations: the row that is set up, and where it is. */
 struct elimination {
-    double *at;           /* its block */
-    const double *behind; /* that of the row before; the first row's own */
+    double *at;           /* block of the row */
+    const double *behind; /* block of the row before; of the first row its own */
     ptrdiff_t step;       /* to the next row, with the direction's sign */
     const double *next;   /* to be fetched */
     struct block *C;

@@ -31,7 +31,7 @@ struct table {
 /* Consecutive zones of the batch that are done together. */
 struct part {
     int first, count;
-    int nx, ny, nz;                           /* largest extents */
+    int nx, ny, nz;                           /* largest extents of these zones */
     struct table zones, pieces[GPU_CUTS + 1]; /* the last way of cutting: planes */
 };
 
@@ -46,7 +46,7 @@ struct gpu {
     int programs;
     struct named_kernel kernel[KERNELS];
     int kernels;
-    evn_buffer *field;        /* of the batch; not ours */
+    evn_buffer *field;        /* arena of the batch, which owns it */
     evn_buffer *work, *flags; /* NULL: the solver has none */
     evn_long number;          /* what gpu_number() was last */
     size_t *kept;             /* where each zone's work space is; NULL: as the batch has it */

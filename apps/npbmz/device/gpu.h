@@ -41,7 +41,7 @@ struct gpu_solver {
      * 0: ghosts are filled already. */
     int phases, late;
     evn_status (*phase)(struct gpu *g, const struct problem *p, int phase);
-    /* the same for what follows the initial state (LU's first residual); may be NULL */
+    /* as phase(), for what follows the initial state (LU's first residual); may be NULL */
     evn_status (*prepare)(struct gpu *g, const struct problem *p);
 };
 

@@ -20,7 +20,7 @@ struct gpu_zone {
     evn_long work;       /* in `work`: where this zone's work space begins, a multiple of 32 */
     evn_long sj, sk, sc; /* strides of u, f, r */
     int nx, ny, nz;
-    int number; /* of the zone in the whole mesh */
+    int number; /* number of the zone in the whole mesh */
 };
 
 /* Work of a group: piece number `part` (from 0) of zone zones[zone] of the batch. */

@@ -287,7 +287,7 @@ EVN_KERNEL(norms_zone, ITEMS,
         EVN_SHARE(m, NC) {
             double residual = 0, error = 0;
             for (int k = 0; k < z.nz; k++) residual += to[norms_at_residual(k) + m];
-            /* of planes that do not count the sums are 0 */
+            /* sums of planes that do not count are 0 */
             for (int b = 0; b < norms_blocks(z.nx, c.columns); b++)
                 for (int k = 0; k < z.nz; k++) error += to[norms_at_error(z.nz, b, k) + m];
             to[NORMS_RESIDUAL + m] = evn_sqrt(residual / interior);

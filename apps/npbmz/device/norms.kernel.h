@@ -24,9 +24,9 @@ struct norms_value {
     struct residual_constants residual;
     double h[3];       /* mesh spacing */
     int lu;            /* LU's definitions, not those of BT and SP */
-    int lanes;         /* of the host's vectors: squares are summed as the host sums them */
-    int columns;       /* of a block of the error norm: EXACT_COLUMNS */
-    int zones;         /* of the batch */
+    int lanes;         /* lanes of the host's vectors: squares are summed as the host sums them */
+    int columns;       /* columns of a block of the error norm: EXACT_COLUMNS */
+    int zones;         /* zones of the batch */
     int norms, hashes; /* wanted, or not */
 };
 
@@ -50,8 +50,8 @@ EVN_DEVICE_FUNCTION evn_long norms_at_hash(int nx, int nz, int columns, int k) {
 EVN_DEVICE_FUNCTION evn_long norms_at_line(int nx, int nz, int columns, int line) {
     return norms_at_hash(nx, nz, columns, nz) + line;
 }
-/* .. two faces of lines along x, one line for each j; then two of lines along x and two of lines
- * along y, one line for each k */
+/* places of the sums of lines: two faces of lines along x, one line for each j; then two of lines
+ * along x and two of lines along y, one line for each k */
 EVN_DEVICE_FUNCTION int norms_lines(int ny, int nz) { return 2 * (ny - 3) + 4 * (nz - 3); }
 
 #endif

@@ -45,7 +45,7 @@ EVN_DEVICE_FUNCTION void residual_item_far(double r[NC], EVN_GLOBAL const double
     residual_item_load(u, p + hi, sc);
     residual_linear(r, u, linear->far_hi);
 }
-/* .. and from the two at distance one */
+/* One direction's terms from the two points at distance one. */
 EVN_DEVICE_FUNCTION void residual_item_near(double r[NC], double *e, EVN_GLOBAL const double *p,
                                             evn_long sc, evn_long stride, int d,
                                             const struct residual_row5 *linear,

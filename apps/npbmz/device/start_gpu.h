@@ -14,8 +14,8 @@ extern const evn_kernel_source start_kernels;
 /* Puts into the queue what makes the zones' blocks and their forcing, whatever was in the blocks; u
  * holds the exact solution then. */
 evn_status start_launch_forcing(struct gpu *g, const struct problem *p, int cut);
-/* And the initial state; what it leaves as it is: the forcing, LU's residual, all that is beside
- * the points. */
+/* Puts into the queue what makes the initial state; it leaves the forcing, LU's residual and all
+ * that is beside the points as they are. */
 evn_status start_launch_state(struct gpu *g, const struct problem *p, int cut);
 
 #endif

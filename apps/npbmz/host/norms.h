@@ -11,18 +11,18 @@
 #include "npbmz/problem.h"
 
 struct norms {
-    double residual[NC]; /* XCR */
-    double error[NC];    /* XCE */
-    double surface;      /* XCI, LU only; else 0 */
+    double residual[NC]; /* XCR: norm of the residual */
+    double error[NC];    /* XCE: norm of the solution error */
+    double surface;      /* XCI: surface integral, LU only; else 0 */
 };
 
 /* Root of the mean square of r, a field of the zone's layout, over interior points: the residual
  * f + L(u) that residual() made with scale 1 (BT, SP) or z->r (LU). */
 void zone_residual_norm(const struct zone *z, const double *r, double norm[NC]);
 
-/* The same of u minus the exact solution. LU: over interior points; BT and SP: the squares at
- * boundary points are added too, but the sum is divided by the number of interior points all the
- * same. */
+/* Norm of u minus the exact solution, as zone_residual_norm() takes it. LU: over interior points;
+ * BT and SP: the squares at boundary points are added too, but the sum is divided by the number of
+ * interior points all the same. */
 void zone_error_norm(const struct problem *p, const struct zone *z, double norm[NC]);
 
 /* LU: integral of the pressure over the surface of a box inside of the zone (RNR-94-007, section

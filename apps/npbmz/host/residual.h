@@ -5,7 +5,7 @@
 
 #include "npbmz/problem.h"
 
-struct residual_constants; /* residual_point.h */
+struct residual_constants; /* defined in residual_point.h */
 
 /* doubles of scratch that residual() needs, for the largest zone of p and a team of `cores` */
 size_t residual_scratch(const struct problem *p, int cores);

@@ -64,7 +64,7 @@ INLINE void residual_load(vec u[NC], const double *p, ptrdiff_t step) {
     u[4] = vec_load(p);
 }
 
-/* the same, and asks for the lines `ahead` doubles further on, which are expected in memory */
+/* loads, and asks for the lines `ahead` doubles further on, which are expected in memory */
 INLINE void residual_load_ahead(vec u[NC], const double *p, ptrdiff_t step, int ahead) {
     p = residual_at(p);
     u[0] = vec_load(p);
@@ -142,11 +142,12 @@ INLINE vec residual_w_after(const double *w) {
 struct residual_row {
     int nx, j, k;
     ptrdiff_t sc, fc;                /* component strides of u and f */
-    const double *u, *f;             /* this row */
+    const double *u, *f;             /* the row in both fields */
     ptrdiff_t y_far_lo, y, y_far_hi; /* from u to rows j-2, j+1 (and back to j-1), j+2 */
-    ptrdiff_t z_far_lo, z, z_far_hi; /* the same along z; where there is none, somewhere harmless */
-    const double *below, *here;      /* derived values: plane k-1, plane k, */
-    double *above;                   /* and plane k+1, which this row makes */
+    ptrdiff_t z_far_lo, z, z_far_hi; /* from u to rows k-2, k+1 (and back to k-1), k+2; where there
+                                        is none, somewhere harmless */
+    const double *below, *here;      /* derived values of planes k-1 and k */
+    double *above;                   /* derived values of plane k+1, which this row makes */
     ptrdiff_t next;                  /* from one row of derived values to the next */
     const double *x;                 /* coefficients along x, vector by vector: residual_x_table */
     const struct residual_row5 *ly, *lz; /* coefficients along y and z */

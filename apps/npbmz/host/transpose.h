@@ -19,7 +19,7 @@ static inline vec halves(const double *lo, const double *hi) {
     return (vec)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(lo)), _mm256_load_pd(hi),
                                    1);
 }
-/* as one too: an extraction to memory takes none */
+/* an intrinsic as well: an extraction to memory takes no shuffle */
 static inline void store_half(double *p, vec a, int high) {
     _mm256_store_pd(p, high ? _mm512_extractf64x4_pd((__m512d)a, 1)
                             : _mm512_castpd512_pd256((__m512d)a));

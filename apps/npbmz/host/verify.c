@@ -112,7 +112,7 @@ static const struct official {
 };
 enum { OFFICIAL = sizeof official / sizeof official[0] };
 
-static const double tolerance = 1e-8; /* of each figure, relative, and of the time step */
+static const double tolerance = 1e-8; /* relative tolerance of each figure, and of the time step */
 
 int verify(const struct problem *p, int steps, int perturbed, const struct norms *n,
            struct verification *v) {
@@ -123,7 +123,7 @@ int verify(const struct problem *p, int steps, int perturbed, const struct norms
     memcpy(v->value + NC, n->error, sizeof n->error);
     v->value[2 * NC] = n->surface;
 
-    struct problem own; /* as the class has it */
+    struct problem own; /* the problem as its class has it */
     if (perturbed || problem_class(&own, p->benchmark, p->class_)) return v->verdict;
     const struct official *o = NULL;
     for (int r = 0; r < OFFICIAL; r++)
@@ -180,7 +180,7 @@ static void print_e(FILE *out, double a, int width, int digits) {
         fprintf(out, "%*s", width, isnan(a) ? "NaN" : a < 0 ? "-Infinity" : "Infinity");
         return;
     }
-    snprintf(plain, sizeof plain, "%.*e", digits - 1, fabs(a)); /* d.ddde+dd */
+    snprintf(plain, sizeof plain, "%.*e", digits - 1, fabs(a)); /* "d.ddde+dd" */
     char *e = strchr(plain, 'e');
     int exponent = a == 0 ? 0 : atoi(e + 1) + 1;
     *e = 0;

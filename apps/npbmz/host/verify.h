@@ -16,8 +16,8 @@ struct verification {
     int figures;         /* 11 for LU, else 10 */
     int compared;        /* whether reference and difference hold something */
     int steps_match;     /* the run has an official number of steps */
-    int dt_matches;      /* and the official time step */
-    int steps_reference; /* the official ones */
+    int dt_matches;      /* 1: the run has the official time step */
+    int steps_reference; /* official number of steps */
     double dt_reference;
     double value[FIGURES];      /* XCR, XCE, XCI */
     double reference[FIGURES];  /* official; of the full run if the number of steps has none */
@@ -46,7 +46,7 @@ struct report {
     int steps, threads, verdict;
     int before; /* steps that an earlier run has done */
     double seconds;
-    const char *version, *date;                           /* of the program */
+    const char *version, *date;                           /* version of the program, and its date */
     const char *compiler, *linker, *libraries, *includes; /* how it was built */
     const char *compile_flags, *link_flags;
 };

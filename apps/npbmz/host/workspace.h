@@ -17,7 +17,7 @@
 struct workspace {
     double *b;
     ptrdiff_t bj, bk;
-    int blocks;       /* of a row that have interior points */
+    int blocks;       /* number of a row's blocks that have interior points */
     double *own;      /* this core's buffer */
     double *residual; /* the residual's, for all cores */
 };

@@ -19,9 +19,9 @@
 
 /* ---- values passed on ---- */
 
-/* Of the last step done: what each lane gives its successor in x (0) and in y (1). A component's
- * two lie beside each other, else gcc would see that they can be copied as a whole, and do so in
- * halves of vectors, which whole loads then wait for. */
+/* Values of the last step done that each lane gives its successor in x (0) and in y (1). A
+ * component's two lie beside each other, else gcc would see that they can be copied as a whole, and
+ * do so in halves of vectors, which whole loads then wait for. */
 struct carry {
     vec of[NC][2];
 };
@@ -48,7 +48,7 @@ struct passage {
     struct soon soon;
 };
 
-static const double no_line[NC * (LU_STEPS + 1)]; /* 0 */
+static const double no_line[NC * (LU_STEPS + 1)]; /* zeros, for a line that is not there */
 
 static void v_of(const struct lu_sweep *w, const struct lu_visit *v, struct passage *io) {
     io->v = w->memory.drains + w->core * BLOCK;

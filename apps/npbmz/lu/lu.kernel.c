@@ -27,12 +27,12 @@ struct lu_bundle {
     int room, back;           /* in `work`: steps of a bundle, doubles of one */
     int sj, sk;               /* in `field`, on a hyperplane: from line to line in y, in z */
     int b, c;                 /* bundle number b in y and c in z */
-    int bundles_y, bundles_z; /* of the zone */
-    int lines_y, lines_z;     /* that the zone has here */
+    int bundles_y, bundles_z; /* bundles of the zone */
+    int lines_y, lines_z;     /* lines that the zone has here */
     int last;                 /* i of the last interior point */
     int first;                /* the zone's step when the bundle's first one is */
-    int steps;                /* of the bundle */
-    int hyperplanes;          /* of the zone */
+    int steps;                /* steps of the bundle */
+    int hyperplanes;          /* hyperplanes of the zone */
 };
 
 /* The bundles of a group, numbers of pieces; where groups wait for each other, what differs. */

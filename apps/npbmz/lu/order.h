@@ -28,10 +28,10 @@
 struct lu_order {
     int blocks, planes; /* tiles; planes from 0 */
     int period;         /* steps of a tile, without its tail: a multiple of LANES */
-    int steps;          /* of a chunk; a tile's last one has what is left, a multiple of LANES */
-    int chunks;         /* of a tile, without its tail */
-    int groups;         /* of cores: each has some of the blocks */
-    int share;          /* cores of a group; the cores that are left over are idle */
+    int steps;  /* steps of a chunk; a tile's last one has what is left, a multiple of LANES */
+    int chunks; /* chunks of a tile, without its tail */
+    int groups; /* groups of cores, each of which has some of the blocks */
+    int share;  /* cores of a group; the cores that are left over are idle */
 };
 
 /* The more steps a chunk has, the less is spent between chunks. But a core begins two chunks after
@@ -81,7 +81,7 @@ static inline struct lu_tile lu_order_tile(const struct lu_order *o, int core, i
 
 /* The core that has a tile; *n is its number there. */
 static inline int lu_order_core(const struct lu_order *o, struct lu_tile t, int *n) {
-    /* as team_share: the first `more` groups have one block more */
+    /* the first `more` groups have one block more, as with team_share() */
     const int each = o->blocks / o->groups, more = o->blocks % o->groups, big = more * (each + 1);
     const int group = t.block < big ? t.block / (each + 1) : more + (t.block - big) / each;
     int lo, hi;

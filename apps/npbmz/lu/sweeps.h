@@ -16,7 +16,7 @@ enum lu_sweeps { LU_SWEEPS_AUTO, LU_SWEEPS_LAUNCHES, LU_SWEEPS_ONE };
 struct lu_sweep_cost {
     int launches, steps;      /* steps of each launch */
     int path, waits;          /* one launch: steps behind each other, and flags waited for */
-    double launches_s, one_s; /* model times */
+    double launches_s, one_s; /* predicted times */
 };
 
 /* A batch whose largest zone has nx, ny, nz points; groups are one a bundle. */

@@ -22,11 +22,11 @@
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-typedef double lu_vectors[NC][LANES]; /* of a step: component, lane */
+typedef double lu_vectors[NC][LANES]; /* vectors of a step: component, lane */
 
 enum {
     FLOOR_STEP = NC * LANES,    /* doubles of a floor that belong to a step */
-    BLOCK = NC * LANES * LANES, /* a group's */
+    BLOCK = NC * LANES * LANES, /* doubles of a group */
 };
 
 /* Scratch of the sweeps, for one zone at a time. A line holds the components of a row, backwards:
@@ -34,11 +34,11 @@ enum {
  * whole: its other lanes are overwritten later, if the components come in the right order. A floor
  * holds one vector a component and step of a tile and its tail. */
 struct lu_memory {
-    struct lu_progress *lower, *upper; /* of each core */
-    double *lines;                     /* of each plane, and a spare one for each core */
-    double *floors;                    /* of each block */
+    struct lu_progress *lower, *upper; /* progress of each core */
+    double *lines;                     /* line of each plane, and a spare one of each core */
+    double *floors;                    /* floor of each block */
     double *loose;                     /* v of the last block, if it sticks out of the zone */
-    double *drains; /* of each core: v of the last tail, which is done by itself */
+    double *drains;                    /* by core, v of the last tail, which is done by itself */
     double *residual;
     ptrdiff_t line, floor; /* doubles of one */
 };
@@ -76,17 +76,17 @@ static inline double *lu_line(const struct lu_memory *m, int plane) {
 
 /* The tile of another core that a tile waits for. */
 struct lu_other {
-    int core;        /* -1: none */
-    uint64_t visits; /* of that core up to the beginning of that tile */
+    int core;        /* core of that tile; -1: none */
+    uint64_t visits; /* visits of that core up to the beginning of that tile */
 };
 
 struct lu_place { /* where a tile's data lie */
-    int number;   /* of the tile, among those of this core */
+    int number;   /* number of the tile among those of this core */
     struct lu_tile tile;
-    int rows;      /* that are in the zone */
+    int rows;      /* rows of the tile that are in the zone */
     double *u, *r; /* point (0, first row, plane), component 0 */
-    double *line;  /* of its plane: position 0, component 0 */
-    double *floor; /* of its block: step 0 */
+    double *line;  /* line of its plane: position 0, component 0 */
+    double *floor; /* floor of its block: step 0 */
     double *v;     /* vector of step 0, component 0; the others of a group a row further each */
     ptrdiff_t v_row, v_component;
     struct lu_other y, z; /* predecessors in this sweep */
@@ -99,9 +99,9 @@ struct lu_sweep {
     struct zone *z;
     int upper;                    /* 1: backwards */
     int core, tiles;              /* this core and how many tiles it has */
-    struct lu_place place[4];     /* of the tiles at hand */
-    struct lu_progress *progress; /* of each core */
-    uint64_t seen_y, seen_z;      /* of the progress of the cores that this one waits for */
+    struct lu_place place[4];     /* places of the current tiles */
+    struct lu_progress *progress; /* progress of each core */
+    uint64_t seen_y, seen_z;      /* progress seen of the cores that this one waits for */
 };
 
 static inline struct lu_other lu_other(const struct lu_sweep *w, int block, int plane) {
@@ -289,9 +289,9 @@ INLINE ivec lu_alive(const struct lu_sweep *w, const struct lu_visit *v, int s) 
 /* The points of a chunk: U, in dead lanes with the density 1, and what lu_state makes of it. */
 struct lu_chunk {
     lu_vectors u[LU_STEPS];
-    double alive[LU_STEPS][LANES];   /* 1 or 0 */
-    double over[LU_STEPS][LANES];    /* lu_quotient */
-    struct lu_point point[LU_STEPS]; /* of each step */
+    double alive[LU_STEPS][LANES];   /* 1: the point is in the zone; 0 */
+    double over[LU_STEPS][LANES];    /* quotients, see lu_quotient() */
+    struct lu_point point[LU_STEPS]; /* point of each step */
 } __attribute__((aligned(64)));
 
 /* The group of steps [g, g + LANES) of the chunk. */
@@ -344,8 +344,8 @@ INLINE void lu_add_part(double *p, unsigned elements, vec a) {
 #endif
 }
 
-/* Of row l's vector for the LANES steps from `first` on, the points of the head and those of the
- * tail that are interior points, as bits. */
+/* Points of the head that are interior points, of row l's vector for the LANES steps from `first`
+ * on, as bits; lu_tail_bits(): those of the tail. */
 INLINE unsigned lu_head_bits(const struct lu_sweep *w, const struct lu_visit *v, int first, int l) {
     const int left = w->z->nx - 1 - first + l, end = left < LANES ? left : LANES;
     const unsigned bits = (1u << end) - 1;
@@ -359,7 +359,7 @@ INLINE unsigned lu_tail_bits(const struct lu_sweep *w, const struct lu_visit *v,
 /* A group of steps: all lanes alive; no lane at the tail; or the first of chunk 0. */
 enum lu_add { ADD_WHOLE, ADD_HEAD, ADD_JOINT };
 
-/* Of the group of du that begins with step g: du[step] lane l is added to U at the lane's point, if
+/* Adds the group of du that begins with step g: du[step] lane l goes to U at the lane's point, if
  * it is alive. */
 INLINE void lu_add_of(const struct lu_sweep *w, const struct lu_visit *v, enum lu_add what, int g,
                       lu_vectors *du) {

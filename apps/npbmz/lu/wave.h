@@ -65,9 +65,9 @@ struct lu_wave {
     struct lu_coefficients c;
 #if LU_RESIDENT
     evn_long from; /* flags of this sweep: this and the steps done, or LU_ALL of them */
-    int bundles;   /* of all zones */
+    int bundles;   /* bundles of all zones */
 #else
-    int launch; /* from 0 */
+    int launch; /* number of the launch, from 0 */
     int steps;  /* S, a multiple of LU_CHUNK */
 #endif
 };

@@ -21,8 +21,8 @@ struct stepping {
 static const struct class_row {
     char class_;
     int gx, gy, gz;
-    int xzones, yzones; /* of BT-MZ and SP-MZ */
-    double ratio;       /* of BT-MZ: last width over first, along x and along y */
+    int xzones, yzones; /* zones of BT-MZ and SP-MZ */
+    double ratio;       /* last width over first of BT-MZ, along x and along y */
     struct stepping bt, sp, lu;
 } classes[] = {
     {'S', 24, 24, 6, 2, 2, 3.0, {60, 1.0e-2}, {100, 1.5e-2}, {50, 0.5}},
@@ -266,7 +266,7 @@ int problem_links(const struct problem *p, struct zone_link *links) {
         double y = (z->nx - 2.0) * (z->nz - 2.0) * NC * sizeof(double);
         const struct zone_link side[4] = {
             {z->west, to, x}, {z->east, to, x}, {z->south, to, y}, {z->north, to, y}};
-        int first = n; /* of the links to this zone */
+        int first = n; /* first link to this zone */
         for (int s = 0; s < 4; s++) {
             if (side[s].from == to) continue;
             int l = first;

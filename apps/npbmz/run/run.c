@@ -282,8 +282,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .finish = finish,
                                 .recover = recover,
                                 .arg = run};
-    status =
-        ranks_agreed(run->cluster, timed_begin(&run->timed)); /* or the others wait for faces */
+    status = ranks_agreed(run->cluster, timed_begin(&run->timed)); /* else others wait for faces */
     if (!status) status = states_steps(&run->states, &run->timed);
     return status ? status : conclude(run, r);
 }

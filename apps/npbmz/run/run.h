@@ -27,22 +27,22 @@ struct run {
     evn_cluster *cluster; /* NULL: this process alone */
     int begun;            /* the problem fits, and its fields are being made */
     evn_loop *loop;
-    struct scratches *scratch; /* of each unit */
+    struct scratches *scratch; /* scratches of each unit */
     int scratches;
     evn_place *place; /* NULL: no devices */
-    struct gpu **gpu; /* of each space; those of the host's and of lost ones are NULL */
-    int *region;      /* of each zone */
+    struct gpu **gpu; /* by space; NULL for the host's and for lost ones */
+    int *region;      /* region of each zone */
     size_t *at;       /* room for the places of a batch's zones, for each space */
     evn_exchange *exchange;
     evn_recovery *recovery; /* NULL: a failure ends the run */
-    struct norms *norms;    /* of each zone */
+    struct norms *norms;    /* norms of each zone */
     uint64_t *hash;
-    double *sums;     /* of perturbed runs; NULL */
+    double *sums;     /* sums of perturbed runs; NULL */
     char sweeps[200]; /* LU's on the last device, in words */
     struct timed timed;
-    int steps; /* of the timed part */
-    /* of steps of a loop for each phase: the phase at hand; s of each zone in all phases but the
-     * first, in the step before; s of each unit in visits, and behind them the wall's */
+    int steps; /* steps of the timed part */
+    /* for steps of one loop a phase: the current phase; s of each zone in all phases but the first,
+     * in the step before; s of each unit in visits, and behind them the wall's */
     int phase;
     double *late, *visited;
     struct states states;

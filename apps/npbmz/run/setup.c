@@ -146,7 +146,7 @@ void setup_clear_scratch(struct run *run) { evn_units_run(run->units, clear_scra
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-#define USED 0.95 /* of a device's memory, by fields and work space */
+#define USED 0.95 /* part of a device's memory that fields and work space may use */
 
 static const struct gpu_solver *const solvers[] = {
     [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};

@@ -151,7 +151,7 @@ static void finish_step(struct run *run, int z, struct scratch *s, const struct 
     run->p->solver->finish(run->p, &run->p->zone[z], s, t);
 }
 
-/* The same while the faces are still on their way: what needs none of them first. */
+/* A step while the faces are still on their way: what needs none of them comes first. */
 evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
@@ -225,7 +225,8 @@ void zone_norm_others(struct run *run, int z, struct scratch *s, const struct te
     if (run->sums) zone_sums(zone, run->sums + NC * z);
 }
 
-/* The same passes where zones may be on devices: a device makes all of a zone's norms at once. */
+/* The passes of norms where zones may be on devices: a device makes all of a zone's norms at once.
+ */
 static evn_status each_norm(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;

@@ -145,7 +145,7 @@ enum {
     OWN_ABOVE = OWN_Y + NC,
     OWN = OWN_ABOVE + 3
 };
-/* of a row in local memory */
+/* places in a row in local memory */
 enum { AT_P = NC, AT_ABOVE = NC + 3 };
 
 /* value q of an item's own, where the first is at `own` */
@@ -340,7 +340,7 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
     const int first = pieces[EVN_GROUP].part * SP_LINES, last = l.count - 1;
     const int m = l.length, odd = m % 2, rows = (m + 1) / 2, windows = sp_windows(m);
     const int middle = (rows - 1) % SP_ROWS;
-    /* of windows that local memory cannot hold: value by value, item by item */
+    /* windows that local memory cannot hold are kept value by value, item by item */
     const evn_long kept =
         z.work + SP_HANDED * in.points + (evn_long)pieces[EVN_GROUP].part * SP_ITEMS;
     const evn_long row_kept = (evn_long)sp_line_groups(&in, l.direction) * SP_ITEMS;

@@ -52,7 +52,8 @@ static double whole_zones(const struct study *s, const int *owner, const struct 
     return seconds;
 }
 
-/* The same with faces instead of zones, each packed by a kernel, moved and unpacked. */
+/* Time of a sequential exchange of faces instead of zones, each packed by a kernel, moved and
+ * unpacked. */
 static double sequential(const struct study *s, const int *owner, const struct node *node) {
     double seconds = 0;
     int hops = strcmp(node->peer, "yes") ? 2 : 1;

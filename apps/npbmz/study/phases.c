@@ -23,7 +23,7 @@ struct request {
     const char *apps, *class_, *units, *devices, *schedule, *against, *bandwidth, *peak;
     long repeat, steps;
     int oversubscribe;
-    struct device_peaks peaks; /* of one device, as --bandwidth and --peak say */
+    struct device_peaks peaks; /* peaks of one device, as --bandwidth and --peak say */
 };
 
 /* A benchmark on its units, and its samples. */
