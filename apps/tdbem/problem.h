@@ -24,15 +24,15 @@ struct tdbem {
     int points, inside;    /* rows of the layout behind the vertices: given points, inner points */
     double (*point)[3];    /* all of them */
     struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
-    double *weight;        /* of each task */
+    double *weight;        /* weight of each task */
     tdbem_shape shape;
     char warning[WARNINGS][256];
     int warnings;
     /* over ranks; alone cluster and what follows are NULL */
     evn_cluster *cluster;
     int me, ranks;         /* alone 0 and 1 */
-    int *rank;             /* that has each block now */
-    struct near *near;     /* of this rank's rows, until the radiation stage has it */
+    int *rank;             /* rank that has each block now */
+    struct near *near;     /* near values of this rank's rows, until the radiation stage has them */
     struct making *making; /* what matrices_plan() has begun */
     char *identity;        /* all that the bits depend on, for checkpoints: "key=value ..." */
 };

@@ -297,7 +297,7 @@ static evn_status open_all(tdbem *p) {
     return status;
 }
 
-/* Of each thread: sorting a slice's vectors takes a quarter of it. */
+/* Stack of each thread, of which sorting a slice's vectors takes a quarter. */
 enum { STACK = 1 << 20 };
 
 /* Limits OpenMP, over ranks, to this rank's share of the cores; returns its number of threads

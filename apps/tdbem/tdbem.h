@@ -39,8 +39,8 @@ typedef struct tdbem_options {
     enum tdbem_problem problem;
     double eta;          /* weight of the second equation, rigid only; 0: hypersingular alone */
     double delta;        /* c dt as a length; 0: delta_ratio times the mean edge */
-    double delta_ratio;  /* 0.5 */
-    double speed;        /* c, 1 */
+    double delta_ratio;  /* c dt over the mean edge; default 0.5 */
+    double speed;        /* speed of the wave, c; default 1 */
     double direction[3]; /* the wave travels so; any length; 0,0,1 */
     const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
     const char *layout;  /* rows, contiguous, full:BRxBC */
@@ -50,7 +50,7 @@ typedef struct tdbem_options {
     int single;          /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
                    sums */
-    int quad;   /* see slices.h */
+    int quad;   /* quadrature, see slices.h */
     int points; /* exterior points where the scattered pressure is wanted */
     const double (*point)[3];
     int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
@@ -107,9 +107,9 @@ typedef struct tdbem_shape {
     int kmax, longest;  /* steps that a matrix reaches back; longest row-vector */
     size_t nnz, stored; /* values of the matrices; values in the layout, with padding */
     size_t held;        /* values in the layout without padding: those of k >= 1, and the points' */
-    double bytes;       /* of the layout */
+    double bytes;       /* bytes of the layout */
     int blocks, resident; /* blocks of slices, and how many of them are in memory for good */
-    int intervals;        /* of columns that the matrices were made by */
+    int intervals;        /* intervals of columns that the matrices were made by */
     double generate_s;    /* time it took to generate, or to reload, the matrices */
     int reloaded;         /* whether they came from a file */
     int default_steps;    /* until the wave has passed and three body lengths more */
@@ -127,10 +127,10 @@ typedef struct tdbem_run_options {
     const int *vertex;      /* numbers in the mesh's file */
     const char *output;     /* folder: the surface as VTU every `every` steps, and surface.pvd */
     const char *checkpoint; /* the state every `every` steps, in whole groups */
-    int every;              /* 0: 100 */
+    int every;              /* steps between two files; 0: 100 */
     const char *restart;    /* a checkpoint to go on from; steps counts from the very beginning */
     int frequencies;
-    const double *frequency; /* angular */
+    const double *frequency; /* angular frequencies */
     const char *spectrum;    /* CSV: spectra at all vertices, over the incident wave's */
     const char *far_field;   /* CSV: directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
@@ -151,21 +151,21 @@ typedef struct tdbem_result {
      */
     struct run_result run;
     int first; /* the first step of this run: 1, or more after a restart */
-    double summation_s, reduction_s, radiation_s, load_s, solve_s, output_s; /* its stages */
+    double summation_s, reduction_s, radiation_s, load_s, solve_s, output_s; /* stages */
     double idle_s;           /* mean over units, waiting for others in the summation */
     double gflops_nominal;   /* summation: operations on all stored values; a second */
-    double gflops_effective; /* on those that are no padding */
-    double iterations;       /* of the solver, mean of a step */
-    const char *solver;      /* its name, which auto has settled on, and why */
+    double gflops_effective; /* on stored values that are no padding; a second */
+    double iterations;       /* iterations of the solver, mean of a step */
+    const char *solver;      /* name of the solver that auto has settled on, and why */
     char solver_reason[160];
     double max, max_after; /* max |a| while the pulse was on the body, and after that */
     double null_field;   /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
     double *solution;    /* the last step, in the mesh's present numbering; free() it */
-    int groups;          /* of steps in this run */
+    int groups;          /* groups of steps in this run */
     double *group_s;     /* [groups * units]: of each unit in the summation of each, s; free() it */
     int *group_blocks;   /* likewise: blocks that it had; free() it */
     double stream_bytes; /* read from disk during the march */
-    double stream_wait_s; /* of all threads, for blocks that were not there yet */
+    double stream_wait_s; /* waits of all threads for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */
     struct tdbem_traffic sums_sent; /* over ranks: sums of the past, and right-hand sides */
     struct tdbem_traffic rows_sent;

@@ -46,7 +46,7 @@ struct incident {
     double direction[3], speed, dt;
     int vertices;
     /* private */
-    int blocks; /* of triangles */
+    int blocks; /* blocks of triangles */
     struct incident_block *block;
     double *share; /* what the corners of each block's triangles get of a step */
     int *begin;    /* [vertices + 1] in `where` */
@@ -69,8 +69,8 @@ void incident_close(struct incident *in);
  * follows on the last call's. Bits do not depend on the step before, nor on cores. */
 void incident_load(struct incident *in, int n, double *l);
 
-/* The same within a job: core `me` gets the entries evn_crew_begin(vertices, me, cores) and on; and
- * how many cores are worth it at step n. */
+/* incident_load() within a job: core `me` gets the entries evn_crew_begin(vertices, me, cores) and
+ * on; and how many cores are worth it at step n. */
 void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l);
 int incident_cores(const struct incident *in, const evn_crew *crew, int n);
 

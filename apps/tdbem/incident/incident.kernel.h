@@ -7,8 +7,8 @@
 /* The pulse at one time. */
 struct incident_time {
     double t, t0, scale; /* scale: 1 / sigma */
-    double cut;          /* sigmas from the middle where f is zero for good, */
-    double reach;        /* as a time */
+    double cut;          /* sigmas from the middle where f is zero for good */
+    double reach;        /* `cut` as a time */
     double ricker;       /* 1 or 0 */
     int off;             /* the wave is not switched on yet */
     int triangles;       /* filled up to whole groups of items with some that are none */
@@ -16,14 +16,14 @@ struct incident_time {
 
 /* The right-hand side of a step, and a first guess. */
 struct incident_right {
-    int rows;            /* of a vector */
+    int rows;            /* rows of a vector */
     int columns;         /* those of M_0 */
     int load;            /* 0: the wave is not there; 1: L_n; 2: L_n - L_(n-1) */
     int now, last;       /* which of the kept L's these are */
-    int wide, step;      /* of the sums */
+    int wide, step;      /* width of the sums, and the step's place in them */
     int one, two, three; /* places of the last three steps, latest first: see right.kernel.c */
     int at;              /* where solutions begin */
-    int before;          /* SOLVE_READY */
+    int before;          /* as SOLVE_READY wants it */
 };
 
 /* exp(-u^2/2) = 2^k e for |u| <= 9: e^r with |r| <= ln(2)/2 as a polynomial, to 2e-16 of itself.

@@ -261,7 +261,7 @@ static evn_status steps(struct march *m, int done) {
     return evn_fail(status, "%s, and nothing was kept", evn_message());
 }
 
-/* Of the bits, vertices in the file's order. */
+/* Hash of the solution's bits, vertices in the file's order. */
 static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
     uint64_t hash = HASH_SEED;
     int *present = NULL, count = 0;

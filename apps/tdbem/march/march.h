@@ -19,7 +19,7 @@ enum {
 /* Copy of the data that a group changes, from before it. */
 struct march_mark {
     char *sums;              /* the last steps, and the spectra; NULL: no stopping within a group */
-    size_t points, vertices; /* rows */
+    size_t points, vertices; /* numbers of rows */
     double max, max_after, null_field;
 };
 
@@ -37,31 +37,32 @@ struct march {
     evn_loop *loop;
     evn_crew *crew;
     struct history *past;
-    char *sums; /* of nodes that the host makes, [rows * wide], where their first block's are */
-    size_t sums_bytes;           /* of one */
+    char
+        *sums; /* sums of nodes that the host makes, [rows * wide], where their first block's are */
+    size_t sums_bytes;           /* bytes of the sums of one node */
     int **first;                 /* work space of each unit: first blocks of its nodes */
-    struct summation_node *node; /* of each block: the parts of the sum that units have made */
-    double *total;               /* their sum */
-    char **scratch;              /* of each core of all units */
-    int *first_core;             /* of each unit in `scratch` */
+    struct summation_node *node; /* by block, parts of the sum that units have made */
+    double *total;               /* sum of these parts */
+    char **scratch;              /* scratch of each core of all units */
+    int *first_core;             /* by unit, its first core in `scratch` */
     int cores;
     struct march_device *on_device; /* steps that are a device's; NULL: the host's */
     evn_place *place;               /* NULL: no devices */
-    int *region;                    /* of each block */
-    struct summation_gpu **gpu;     /* of each space; NULL for the host's */
-    int *owner;                     /* of each block, when they were fetched last */
-    int *device;                    /* of each block, of its owner's; -1 */
+    int *region;                    /* region of each block */
+    struct summation_gpu **gpu;     /* by space; NULL for the host's */
+    int *owner;                     /* unit of each block, as fetched last */
+    int *device;                    /* device of each block among its unit's; -1 */
     int **fetched;                  /* work space of each space: blocks */
     struct march_fast *fast;        /* memory that devices reach at full speed */
     int fasts;
-    double *busy;      /* of each unit until now, s */
-    int *reader;       /* of each block: the unit that it is read ahead for; work space */
+    double *busy;      /* seconds of each unit until now */
+    int *reader;       /* scratch: the unit that each block is read ahead for */
     double *a;         /* [group * columns]: the steps of this group */
     double *before;    /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load;      /* [columns] */
+    double *load;      /* [columns]: the load */
     double *b;         /* [rows]: the right-hand side; over ranks then the points' sums */
-    double *scattered; /* of all points */
-    int *vertex;       /* present numbers of those to be written */
+    double *scattered; /* scattered pressure of all points */
+    int *vertex;       /* present numbers of the vertices to be written */
     struct table points, vertices;
     struct spectra spectra;
     evn_output *probe_output, *vertex_output, *spectrum, *far_field; /* NULL: not wanted */
@@ -101,7 +102,7 @@ evn_status room_check(const tdbem_run_options *o, const tdbem *p);
 evn_status room_make(struct march *m);
 evn_status room_find_vertices(struct march *m);
 evn_status room_open_files(struct march *m);
-evn_status room_begin_tables(struct march *m); /* step 0 */
+evn_status room_begin_tables(struct march *m); /* writes step 0 */
 evn_status room_make_notes(struct march *m, int first);
 void room_give_back(struct march *m);
 

@@ -11,10 +11,10 @@ struct ranks {
     int told;                    /* rank 0 solves and tells */
     int others;                  /* another rank has failed in this group */
     int *of, *owner;             /* rank and unit of each block in the instance at hand */
-    int *block;                  /* work space */
-    int *nodes;                  /* of each rank in this group */
-    int *first;                  /* their first blocks, one rank's after another's */
-    struct summation_node *node; /* of all blocks, in this rank's rows */
+    int *block;                  /* scratch: blocks */
+    int *nodes;                  /* number of nodes of each rank in this group */
+    int *first;                  /* first blocks of these nodes, one rank's after another's */
+    struct summation_node *node; /* nodes of all blocks, in this rank's rows */
     char *sent, *come;           /* sums: this rank's nodes, by the ranks they go to; the others' */
     size_t sent_room, come_room;
     evn_parcel *out, *in;
@@ -301,7 +301,8 @@ evn_status ranks_end_group(struct march *m, int n, int count, evn_status mine) {
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* Of each group a number of each of this rank's units becomes one of each of all. */
+/* Gathers a list with a number of each of this rank's units in each group, to one of each of all
+ * units. */
 static evn_status share_groups(struct march *m, void **list, size_t size) {
     const size_t groups = (size_t)m->r->groups, units = (size_t)m->r->run.units;
     const int own = evn_units_count(m->units);

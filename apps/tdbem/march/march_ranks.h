@@ -19,7 +19,7 @@ evn_status ranks_homes(struct march *m);
 /* Before the loop's instance: the owner of each block in it. */
 void ranks_note_owners(struct march *m);
 
-/* And after it: the unit that had a block; of another rank's, one of its units. */
+/* After the loop's instance: the unit that had a block; of another rank's, one of its units. */
 int ranks_owner(const struct march *m, int block);
 
 /* After it: the sums of this rank's rows into m->total. */

@@ -13,7 +13,7 @@
 #include "tdbem/solve/solve.kernel.h"
 
 #define POINTS 12
-#define ITEMS  64 /* of which 16 are a block */
+#define ITEMS  64 /* items of a group: four blocks */
 #define BLOCK  16
 
 /* 2^-n, 0 <= n < 64: exact. */

@@ -12,7 +12,7 @@ struct right_gpu {
     const struct incident *incident;
     struct solve_device d;
     int columns, rows, wide;
-    int triangles; /* filled up */
+    int triangles; /* number of triangles, filled up to whole groups */
     evn_kernel *integrate, *gather, *make;
     evn_buffer *wave, *ends, *rule, *share, *begin, *where, *load, *before, *total;
     int *kept; /* [d.steps + 1]: of which step each L is */

@@ -132,7 +132,7 @@ evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
 /* Estimates for a core of a server and for an H100 (docs/tdbem.md); no GPU has confirmed them. */
 static const double core_rate = 10e9, host_rate = 50e9, barrier_s = 1e-6; /* bytes a second */
 static const double device_rate = 1e12, launch_s = 3e-6, wait_s = 20e-6, link_rate = 12e9;
-enum { ITERATIONS = 20, OTHER_LAUNCHES = 10 }; /* of a step */
+enum { ITERATIONS = 20, OTHER_LAUNCHES = 10 }; /* estimates for a step */
 
 /* Bytes of an iteration: a value and a column of each entry, and vectors in two sweeps. */
 static double iteration_bytes(int n, size_t entries) {

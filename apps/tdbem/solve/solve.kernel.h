@@ -31,21 +31,21 @@ struct solve_state {
     double gamma, alpha;
     double target; /* gamma where it may stop */
     double delta;
-    int done; /* SOLVE_.. */
+    int done; /* a SOLVE_.. number */
     int iterations;
     double unused[3]; /* SOLVE_DOUBLES in all: a device keeps states and solutions together */
 };
 
 /* Arguments of a device's sweep. */
 struct solve_sweep {
-    double tolerance; /* squared */
+    double tolerance; /* tolerance, squared */
     int rows, chunks; /* rows: SOLVE_CHUNK * chunks */
     int k;            /* the iteration, from 0 */
-    int step;         /* of the group: it has states and a solution of its own */
+    int step;         /* step of the group: it has states and a solution of its own */
     int steps;        /* that the group has room for */
     int before;       /* state of the step before, as SOLVE_READY wants it */
     int single;       /* the solution is rounded to float */
-    int unused;       /* no holes */
+    int unused;       /* fills a hole */
 };
 
 #define SOLVE_GOES_ON      0

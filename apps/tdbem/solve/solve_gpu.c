@@ -6,16 +6,16 @@
 extern const evn_kernel_source solve_kernels;
 
 enum {
-    FIRST_TIME = 22, /* iterations given out when nothing is known, */
-    BEYOND = 1,      /* beyond what the last group took, */
-    MORE = 4         /* and when they were not enough */
+    FIRST_TIME = 22, /* iterations given out when nothing is known */
+    BEYOND = 1,      /* iterations beyond those that the last group took */
+    MORE = 4         /* further iterations when these were not enough */
 };
 
 struct solve_gpu {
     const struct solve_matrix *m;
     double tolerance;
-    int rows;          /* padded */
-    int steps, single; /* of a group */
+    int rows;          /* rows, padded */
+    int steps, single; /* steps of a group; 1: solutions are rounded to float */
     evn_device *device;
     evn_queue *queue;
     evn_program *program;
@@ -24,8 +24,8 @@ struct solve_gpu {
     evn_buffer *result; /* states and solutions */
     double *message;    /* b and a on their way */
     double *home;       /* what `result` had last */
-    int *given;         /* [steps] iterations */
-    int expected;       /* iterations */
+    int *given;         /* [steps]: iterations given out for each */
+    int expected;       /* iterations that a step is expected to need */
 };
 
 /* All states, and the solutions of the first steps. */

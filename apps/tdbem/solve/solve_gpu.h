@@ -17,10 +17,10 @@ struct solve_gpu;
 struct solve_device {
     evn_device *device;
     evn_queue *queue;
-    int rows;           /* of a vector: SOLVE_CHUNKs, the last one filled up with zeros */
+    int rows;           /* rows of a vector: SOLVE_CHUNKs, the last one filled up with zeros */
     evn_buffer *vector; /* [5 * rows]: the right-hand side and the first guess, both scaled */
-    evn_buffer *scale;  /* [rows] by what the right-hand side is multiplied, */
-    evn_buffer *root;   /* and the guess */
+    evn_buffer *scale;  /* [rows]: factors of the right-hand side */
+    evn_buffer *root;   /* [rows]: factors of the guess */
     evn_buffer *result; /* states, and SOLVE_SOLUTION of each step */
     int steps;          /* that a group has room for */
 };
@@ -52,7 +52,7 @@ evn_status solve_gpu_more(struct solve_gpu *g, int q);
 int solve_gpu_ready(const struct solve_gpu *g, int q);
 /* States, and solutions of so many steps, go home in one message; waits. */
 evn_status solve_gpu_home(struct solve_gpu *g, int steps);
-/* Of a step that has come home: its iterations, and whether it needs more. A step that is neither
+/* After a step has come home: its iterations, and whether it needs more. A step that is neither
  * solved nor needs more: EVN_BODY as solve_cg(). */
 evn_status solve_gpu_look(struct solve_gpu *g, int q, int *more, int *iterations);
 /* Iterations of the group's longest step; the next group's steps get somewhat more. */

@@ -36,7 +36,7 @@ static evn_status open_it(struct solve_mumps **out, int n, size_t count, int *ro
     s->mumps.sym = 1;
     s->mumps.comm_fortran = -987654; /* MUMPS's number for MPI_COMM_WORLD */
     evn_status status = do_job(s, -1);
-    for (int i = 0; i < 4; i++) s->mumps.icntl[i] = i == 3 ? 0 : -1; /* silent */
+    for (int i = 0; i < 4; i++) s->mumps.icntl[i] = i == 3 ? 0 : -1; /* MUMPS prints nothing */
     if (!status) {
         s->mumps.n = n;
         s->mumps.nnz = (MUMPS_INT8)count;

@@ -14,7 +14,7 @@ struct by_row {
     int *first, *count; /* [row * columns + column], first >= 1 */
     double *value;
     double *past; /* [column * (kmax + 1) + k] */
-    double *sum;  /* [row] */
+    double *sum;  /* [row]: sum of the row */
 };
 
 /* `x`: the past by fronts, [(k - 1) * columns + column]. To be closed in any case; `s` must outlive

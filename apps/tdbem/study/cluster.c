@@ -22,7 +22,7 @@ struct cluster_case cluster_paper_case(double latency, double per_byte) {
                              .value_bytes = 4 / 0.63,
                              .groups = 10823.0 / 8};
     c.of.sum_s = 2 * c.of.group * c.values / (node->cores * node->core_rate);
-    c.of.radiation_s = c.of.sum_s * 8.1 / 291; /* as of the case in double */
+    c.of.radiation_s = c.of.sum_s * 8.1 / 291; /* ratio of the case in double */
     c.of.solve_s = 0.0519 * c.of.sum_s;
     return c;
 }

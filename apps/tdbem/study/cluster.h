@@ -9,19 +9,19 @@
 struct cluster_node {
     int cores;
     double core_rate, gpu_rate; /* operations a second on values that are no padding */
-    double gpu_bytes, bus;      /* of a GPU; a second from the host to it */
+    double gpu_bytes, bus;      /* memory of a GPU; bytes a second from the host to it */
 };
 
 /* The published case on such nodes: all steps of the run. */
 struct cluster_case {
-    struct scaling_case of;     /* of rows, groups and messages; solve_s of a group, of each node */
-    double values, value_bytes; /* of all matrices; of a value with its padding */
+    struct scaling_case of;     /* rows, groups and messages; solve_s of a group, of each node */
+    double values, value_bytes; /* in all matrices; of a value with padding */
     double groups;
 };
 
 struct cluster_row {
     int nodes, gpus;
-    double sum_s, radiation_s, sent_s, solve_s, run_s; /* of the run */
+    double sum_s, radiation_s, sent_s, solve_s, run_s; /* seconds of the run */
     double outside; /* values that no GPU has room for, over those that GPUs compute; 0: none */
     double speedup; /* over the fewest nodes with as many GPUs; set by the caller */
 };

@@ -40,7 +40,7 @@ struct study_of {
     char problem[256]; /* "" the published case */
     struct scaling row[OPTION_WORDS];
     int rows;
-    int ranks; /* of the run that was measured; 0: none */
+    int ranks; /* ranks of the run that was measured; 0: none */
     double measured_s, nodes;
 };
 

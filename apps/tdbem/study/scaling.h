@@ -9,14 +9,14 @@ struct scaling_case {
     double rows; /* vertices and points */
     int group, wide, real, blocks;
     double sum_s, radiation_s, right_s, solve_s;
-    double latency, per_byte; /* of a message between two ranks, s */
+    double latency, per_byte; /* seconds of a message between two ranks */
 };
 
 struct scaling {
     int ranks;
-    double nodes;                       /* of the tree of sums, that a rank sends, in the mean */
-    double messages, sums_b, rows_b;    /* of a group, of all ranks; bytes */
-    double sum_s, radiation_s, right_s; /* of a group, as all that follows */
+    double nodes;                    /* nodes of the tree of sums that a rank sends, in the mean */
+    double messages, sums_b, rows_b; /* messages and bytes of a group, of all ranks */
+    double sum_s, radiation_s, right_s; /* seconds of a group, also below */
     double sent_s, shared_s;            /* rows of sums to their owners; right-hand sides to all */
     double solve_s, group_s;
     double efficiency;

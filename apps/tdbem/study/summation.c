@@ -30,7 +30,7 @@
 static double fastest_during(void (*call)(void *), void *arg, int least, double during) {
     double best = 1e9;
     const double begin = evn_now();
-    call(arg); /* warms up */
+    call(arg); /* one call to warm up */
     for (int n = 0; n < least || evn_now() - begin < during; n++) {
         const double since = evn_now();
         call(arg);
@@ -67,7 +67,7 @@ static double read_bandwidth(double bytes) {
     const size_t page = (size_t)2 << 20;
     wide *data = aligned_alloc(page, (count * sizeof *data + page - 1) / page * page);
     if (!data) return 0;
-    madvise(data, count * sizeof *data, MADV_HUGEPAGE); /* as the layouts do */
+    madvise(data, count * sizeof *data, MADV_HUGEPAGE); /* the layouts do so, too */
     memset(data, 0, count * sizeof *data);
     struct read r = {data, count};
     const double seconds = fastest_during(read_all, &r, 5, 0.1);
@@ -152,8 +152,8 @@ static void sparse_multiply(void *arg) {
     }
 }
 
-/* The same matrices through the program beside this one that is built with Eigen: GFlop/s; 0 if it
- * is not there. They travel in a file: rows, matrices, then of each starts, columns, values. */
+/* GFlop/s of the same matrices by the program beside this one that is built with Eigen; 0 if it is
+ * not there. They travel in a file: rows, matrices, then of each starts, columns, values. */
 static double eigen_rate(const struct sparse *a) {
     char program[4096], command[4400], line[64];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -195,7 +195,7 @@ struct sum {
     struct history *past;
     struct summation_node *node; /* what one unit of all blocks makes */
     char *sums;
-    size_t bytes; /* of a node's sums */
+    size_t bytes; /* bytes of a node's sums */
     void *scratch;
 };
 
@@ -240,7 +240,7 @@ static evn_status sum_open(struct sum *s, const struct layout *a, const struct l
 
 struct machine_limits {
     evn_units *units;
-    double peak; /* double; flop/s */
+    double peak; /* flop/s in double precision */
     double base; /* GFlop/s that others are compared with */
 };
 

@@ -27,7 +27,7 @@ void history_close(struct history *h);
  * the oldest are forgotten. */
 void history_append(struct history *h, const double *a, int steps, int from, int to);
 
-/* The same, but what was before these steps becomes zero. */
+/* Appends steps, before which all becomes zero. */
 void history_replace(struct history *h, const double *a, int steps, int from, int to);
 
 /* The whole past as doubles, [columns * depth], and back: a float's bits survive. */

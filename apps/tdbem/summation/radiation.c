@@ -6,9 +6,10 @@
 #include <string.h>
 
 enum {
-    ROWS_LEAST = 64, /* of a tile, and what it should have: smaller ones have shorter bundles */
+    ROWS_LEAST = 64, /* least rows of a tile, and rows that it should have: smaller ones have
+                        shorter bundles */
     ROWS = 256,
-    SUMS = 16384, /* of a tile, to stay in a second-level cache */
+    SUMS = 16384, /* sums of a tile, to stay in a second-level cache */
     LEAST = 30000 /* operations that a core should have: some ten microseconds */
 };
 
@@ -18,7 +19,7 @@ struct radiation {
     struct history *past[RADIATION_LEVELS];
     evn_crew_pace pace[RADIATION_LEVELS];
     char *sums, *scratch;
-    size_t scratch_bytes; /* of a core */
+    size_t scratch_bytes; /* bytes of scratch of a core */
     double flop;
 };
 

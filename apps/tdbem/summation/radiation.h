@@ -23,8 +23,8 @@ struct radiation;
  * time. EVN_MEMORY. */
 evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
                           int cores);
-/* The same where ranges come by parts: begun, told of each part's columns, ascending, and ended;
- * then sizes are known, and nothing has been taken yet. radiation_reserve(): the memory. */
+/* radiation_open() where ranges come by parts: begun, told of each part's columns, ascending, and
+ * ended; then sizes are known, and nothing has been taken yet. radiation_reserve(): the memory. */
 evn_status radiation_begin(struct radiation **out, int columns, int rows, int group, int single,
                            int cores);
 evn_status radiation_plan(struct radiation *r, const struct slices *s, int from, int to);

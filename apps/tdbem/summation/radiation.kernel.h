@@ -13,11 +13,11 @@ struct radiation_update {
     evn_long at; /* where the latest steps' solutions begin */
     int stride;  /* from one step's solution to the next one's */
     int columns, rows;
-    int strips; /* of the rows */
+    int strips; /* strips of the rows */
     int steps, known;
     int count;  /* steps that they go into: fewer than `steps` at the group's end */
-    int wide;   /* of the sums */
-    int before; /* SOLVE_READY */
+    int wide;   /* width of the sums */
+    int before; /* as SOLVE_READY wants it */
 };
 
 /* The latest steps lie in time for each column: RADIATION_WINDOW elements, of which the first

@@ -30,7 +30,7 @@ struct radiation_gpu {
 struct piece {
     int row, column, start, length, stride;
     size_t at;
-    int first; /* its products are added up by themselves */
+    int first; /* 1: its products are added up by themselves */
 };
 
 typedef void take(void *to, const struct piece *piece);

@@ -127,7 +127,7 @@ static size_t tile_bytes(const struct layout *a) {
 }
 
 size_t summation_scratch(const struct layout *a, int span) {
-    int nodes = 2; /* of each size one that waits for its right half */
+    int nodes = 2; /* at each size one node waits for its right half */
     for (int size = 1; size < span; size *= 2) nodes++;
     return windows_bytes(a) + (size_t)nodes * tile_bytes(a);
 }

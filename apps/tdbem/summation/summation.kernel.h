@@ -9,25 +9,26 @@
 /* Slice j's part in a tile, [tile * columns + j]; contiguous: tile 0, the whole slice. With strips:
  * a strip's part in a block, [block * strips + strip]. */
 struct sum_part {
-    evn_long value; /* REALs */
-    evn_long meta;  /* 16-bit words: bundles or starts; full: 32-bit words */
-    evn_long where; /* 32-bit words */
+    evn_long value; /* begin of the values, in REALs */
+    evn_long meta;  /* begin of the description: bundles or starts in 16-bit words; full: in 32-bit
+                       words */
+    evn_long where; /* begin in `where`, in 32-bit words */
     evn_long count; /* bundles, or blocks */
 };
 
 /* A block of slices that is summed. */
 struct sum_block {
-    evn_long at; /* its region in the arena, bytes; a multiple of 8 */
+    evn_long at; /* begin of its region in the arena, bytes; a multiple of 8 */
     int first, end;
-    int slot;   /* of its sums */
+    int slot;   /* slot of its sums */
     int number; /* which of all blocks */
 };
 
 /* The layout, and where things are; the same for all blocks of a launch. */
 struct sum_shape {
-    evn_long stride; /* of the past, from column to column */
+    evn_long stride; /* stride of the past, from column to column */
     evn_long sums;   /* elements from one block's sums to the next one's */
-    int entry;       /* of the launch's first block in the list of blocks */
+    int entry;       /* entry of the launch's first block in the list of blocks */
     int now;         /* where in a column of the past x_j[depth] is */
     int first;       /* column that the past begins with */
     int columns, rows;
@@ -37,8 +38,8 @@ struct sum_shape {
     int length;      /* contiguous: of all row-vectors, padded; full: columns of a block */
     int tall;        /* full: rows of a block */
     int carries;     /* a row-vector's products are added to the sum one by one */
-    int unused;      /* no holes */
-    int strips;      /* of the rows, each of `bundle` rows; 0: without */
+    int unused;      /* fills a hole */
+    int strips;      /* strips of the rows, each of `bundle` rows; 0: without */
 };
 
 /* Sums that are added up, one pair after another: those of slot `right` onto those of slot `left`.

@@ -8,7 +8,7 @@
 
 /* Blocks that stream through the device together: a batch in flight. */
 struct stream_batch {
-    int count; /* 0: none */
+    int count; /* number of blocks; 0: none */
     const int *block;
     evn_event *done;
 };
@@ -16,7 +16,7 @@ struct stream_batch {
 struct summation_gpu {
     const struct layout *layout;
     evn_place *place;
-    const int *region; /* of each block */
+    const int *region; /* region of each block */
     int space;
     evn_device *device;
     evn_queue *queue;
@@ -27,21 +27,21 @@ struct summation_gpu {
     int slots; /* blocks that there is room for sums of */
 
     /* blocks that stay on the device, of the batch that they were chosen for */
-    int knows, *known; /* that batch */
+    int knows, *known; /* blocks of that batch */
     int holds, *held;  /* blocks that stay acquired while the list is the same */
-    char *stays;       /* [block] */
+    char *stays;       /* by block, 1: it stays */
     int streamed;      /* blocks of a batch in flight, where others stream */
 
-    /* of the batch at work */
+    /* the current batch */
     int entries, paired; /* used of the two lists, which go to the device bit by bit */
     struct sum_block *block;
     struct sum_pair *pair;
     int *ordered;                     /* blocks: those that are there first */
-    int *slot;                        /* [block] */
+    int *slot;                        /* slot of each block */
     int *piece;                       /* blocks that are summed and sent home together, ascending */
-    int *part;                        /* some of them */
-    int *regions;                     /* work space */
-    struct stream_batch in_flight[2]; /* used alternately */
+    int *part;                        /* some blocks of a piece */
+    int *regions;                     /* scratch: regions */
+    struct stream_batch in_flight[2]; /* batches that are used alternately */
 
     /* sums that have come home since summation_gpu_begin() */
     char *home;           /* page-locked where there is such a thing: */

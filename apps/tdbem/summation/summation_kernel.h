@@ -186,7 +186,8 @@ INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNE
     for (int r = 0; r < HEIGHT; r++) KERNEL(add)(acc[r], sums, row + r * STACK);
 }
 
-/* The same without a loop: `length` is a literal number, and so is what lies between columns. */
+/* The sum of a bundle without a loop: `length` is a literal number, and so is what lies between
+ * columns. */
 INLINE void KERNEL(bundle_of)(const REAL *v, const int length, const KERNEL(window) * window,
                               REAL *sums, const uint16_t *row) {
     KERNEL(vec) acc[HEIGHT][BREADTH];

@@ -13,7 +13,7 @@
 /* A node, told by its first block. */
 struct summation_node {
     const char *sums; /* [rows * wide] in the layout's precision, 64-byte aligned */
-    int span;         /* its blocks; 0: the block is in the node of another one */
+    int span;         /* number of its blocks; 0: the block is in the node of another one */
 };
 
 /* The largest nodes, of up to `max` blocks, that are wholly among `count` blocks, ascending:
