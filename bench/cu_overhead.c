@@ -15,7 +15,7 @@
 
 enum { TASKS = 64, KINDS = 4, MOST = 20001 };
 
-static double length; /* of a task, s */
+static double length; /* seconds of a task */
 static int done[TASKS * 16];
 
 static void work(int t) {

@@ -8,9 +8,9 @@
 
 enum { HEAD = 64, TAG = 1, TOGETHER = 32 };
 
-static MPI_Comm pair = MPI_COMM_NULL; /* of ranks 0 and 1 */
+static MPI_Comm pair = MPI_COMM_NULL; /* ranks 0 and 1 */
 static MPI_Win window[2] = {MPI_WIN_NULL, MPI_WIN_NULL};
-static char *part[2]; /* of this rank: a number, and from HEAD on what is put */
+static char *part[2]; /* this rank's memory: a number, and from HEAD on what is put */
 static char *mine, *created;
 static uint64_t number[2];
 static int me;
@@ -29,7 +29,7 @@ static int open_windows(size_t max) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, window[w]);
         if (!code) code = MPI_Win_set_errhandler(window[w], MPI_ERRORS_RETURN);
     }
-    return code ? code : MPI_Barrier(pair); /* or a number would be cleared that is there */
+    return code ? code : MPI_Barrier(pair); /* else a number that is there would be cleared */
 }
 
 static int raw_open(size_t max) {

@@ -27,7 +27,7 @@ struct request {
 struct best {
     double step_s, phase_s[NPBMZ_PHASES]; /* a step; 0: none ended well */
     uint64_t hash;
-    char why[160]; /* it failed */
+    char why[160]; /* reason of a failure */
 };
 
 /* A benchmark on a device. */

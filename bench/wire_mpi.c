@@ -53,7 +53,7 @@ static void mail_send(size_t bytes, int copy) {
     check(kind->send(out, bytes));
 }
 
-/* As the exchange does: it is expected before this rank sends. */
+/* Receives as the exchange does: the message is expected before this rank sends. */
 static void mail_receive(size_t bytes, int copy) {
     const void *data;
     size_t got;

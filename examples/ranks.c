@@ -11,7 +11,8 @@
     if ((status = (call))) goto end
 enum { BLOCKS = 32, STEPS = 60, MAX = 400 * BLOCKS };
 #define CELLS(t) (50 + 10 * (t))
-static double *block[BLOCKS]; /* of this rank: two fields of CELLS + 2; NULL: elsewhere */
+static double
+    *block[BLOCKS]; /* this rank's blocks, two fields of CELLS + 2 each; NULL: elsewhere */
 static double whole[2][MAX + 2];
 
 static void move(const double *u, double *v, int cells) {

@@ -10,7 +10,7 @@
 
 enum { ZONES = 64, STEPS = 20 };
 struct zone {
-    int rows;      /* and one more above and below, the neighbours' */
+    int rows;      /* rows of the zone, beside the neighbours' one above and one below */
     double *u, *v; /* this step's values, and the next one's */
 };
 extern const evn_kernel_source stencil_kernels; /* made from stencil.kernel.c by evener_kernels() */
@@ -73,7 +73,7 @@ int main(void) {
         }
     }
     for (int zone = 0; zone < ZONES; zone++) {
-        omp_migrate(mesh[zone].u); /* home */
+        omp_migrate(mesh[zone].u); /* moves the field to the host */
         for (int at = ROW; at < (mesh[zone].rows + 1) * ROW; at++)
             sum = 0.999 * sum + mesh[zone].u[at];
         omp_unregister(mesh[zone].u);

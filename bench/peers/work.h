@@ -27,14 +27,14 @@ enum { BLOCKS = 64 };
 #define ROWS(t) (4 + (t)*29 % 57)
 
 typedef struct work {
-    const char *mode; /* of the runtime's */
+    const char *mode; /* one of the runtime's modes */
     int tasks, steps, warm;
-    double *weight; /* of each task */
+    double *weight; /* weight of each task */
     /* Task t in a step counted from 0, the warm ones included. */
     void (*task)(const struct work *w, int step, int t);
     int row;                   /* heat: points of a row; 0 for other workloads */
     double *field[2][BLOCKS];  /* ROWS(t) + 2 rows, the first and the last are the neighbours' */
-    long turns;                /* of a mean task */
+    long turns;                /* turns of a mean task */
     unsigned long long *state; /* eight numbers each, of which the first counts */
 } work;
 

@@ -26,7 +26,7 @@ struct state {
     tdbem *problem;
     char *key;
     tdbem_result result;
-    struct progress progress; /* of the matrices */
+    struct progress progress; /* progress of the matrices */
     double began;
     int quiet;
 };

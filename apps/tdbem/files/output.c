@@ -137,7 +137,7 @@ evn_status output_surface(const char *folder, int step, const struct mesh *m, co
     put_array(out, buffer, size[3]);
     for (size_t i = 0; i < t; i++) buffer[i] = (int32_t)(3 * (i + 1));
     put_array(out, buffer, size[4]);
-    memset(buffer, 5, t); /* VTK_TRIANGLE */
+    memset(buffer, 5, t); /* 5: VTK_TRIANGLE */
     put_array(out, buffer, size[5]);
     fputs("\n</AppendedData>\n</VTKFile>\n", out);
     free(buffer);

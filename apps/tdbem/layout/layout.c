@@ -198,7 +198,7 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
 
 static void place_contiguous(struct layout *a, const struct work *w, int n, int j) {
     const size_t rows = (size_t)a->rows;
-    const struct part *p = &a->part[j]; /* the same for all tiles */
+    const struct part *p = &a->part[j]; /* one part holds for all tiles */
     for (int i = 0; i < n; i++) {
         const struct vector *v = &w->v[i];
         a->meta[p->meta + (size_t)v->row] = (uint16_t)v->start;
@@ -398,7 +398,7 @@ evn_status layout_begin(struct layout **out, int columns, int rows,
     a->depth = a->padded = 1;
     a->bundle_rows = summation_bundle_rows(options->single, a->wide);
     a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
-    /* of the last few steps alone a strip's rows have too different lengths, most of them none */
+    /* for the last few steps alone a strip's rows have too different lengths, most of them none */
     if (options->kind == LAYOUT_ROWS && !options->last)
         a->strip = summation_strip(options->single, a->wide).rows;
     if (cut(a)) {

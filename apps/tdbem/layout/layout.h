@@ -58,16 +58,16 @@ enum { BUNDLE_FAR = 256 };
 
 /* A strip's rows in one slice; padded with zeros, also rows that are none. The next one follows. */
 struct strip_bundle {
-    uint16_t slice;  /* of the block */
+    uint16_t slice;  /* slice of the block */
     uint16_t start;  /* first k of the row that begins latest */
     uint16_t length; /* columns; BUNDLE_FAR more where some row begins earlier than
                         summation_strip().near allows */
-    uint16_t unused; /* no holes */
-    uint8_t ahead[]; /* of each row of the strip: by how many steps it begins earlier */
+    uint16_t unused; /* fills a hole */
+    uint8_t ahead[]; /* by row of the strip, how many steps earlier it begins */
 };
 /* A block of Full-Blocking. */
 struct full {
-    uint32_t row;   /* its first, within the tile */
+    uint32_t row;   /* first row, within the tile */
     uint16_t start; /* first k */
 };
 
@@ -85,7 +85,7 @@ struct layout {
     int wide;        /* steps of a group rounded up to a power of two: stride of the sums */
     int bundle_rows; /* rows layout: rows of a bundle */
     int strip;       /* rows layout: rows of a strip; 0: without strips */
-    int strips;      /* of them */
+    int strips;      /* rows layout: number of strips */
     int columns, rows;
     int depth;  /* steps of the past that a row-vector may reach: largest k */
     int front;  /* zeros that lie before the past, for padded row-vectors */
@@ -107,8 +107,8 @@ struct layout {
     uint32_t *where;       /* rows without strips: columns in the part before each bundle */
     size_t values;         /* stored, with padding */
     size_t metas, fulls;   /* entries of meta, of full */
-    size_t nnz;            /* of them, values of row-vectors with k >= 1 */
-    double bytes;          /* of values and of what describes them */
+    size_t nnz;            /* stored values of row-vectors with k >= 1 */
+    double bytes;          /* bytes of the values and of their description */
     char *away;            /* [blocks]: 1: another rank has it; NULL: all are here */
     struct stream *stream; /* whose blocks are on disk in part; NULL: all are in memory */
 };

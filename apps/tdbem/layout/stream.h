@@ -53,7 +53,8 @@ evn_status stream_put(struct stream *s, int block);
  * others; the largest one has room at any rate. EVN_SYSTEM: a block cannot be read back.
  * EVN_MEMORY. */
 evn_status stream_begin(struct stream *s, int resident, size_t ahead);
-/* The same if all are in memory, of which others may stay up to `stay` bytes in all. */
+/* stream_begin() where all blocks are in memory, of which others may stay up to `stay` bytes in
+ * all. */
 evn_status stream_begin_whole(struct stream *s, size_t stay, size_t ahead);
 
 /* Whether block b of n is one of the `resident` ones: spread evenly. */
@@ -71,7 +72,7 @@ evn_status stream_hold(struct stream *s, int block);
 void stream_drop(struct stream *s, int block, int parts);
 
 struct stream_stats {
-    int blocks, resident; /* of the layout; 0 and 0 without a stream */
+    int blocks, resident; /* blocks of the layout; 0 and 0 without a stream */
     double bytes;         /* read since stream_begin() */
     double waited_s;      /* by all threads together for blocks that were not there yet */
     double max;           /* bytes of blocks that were in memory at a time */

@@ -37,7 +37,7 @@ struct source {
 /* The matrices while they are made. */
 struct making {
     struct source from;
-    struct slices_csr m; /* M_0 */
+    struct slices_csr m; /* the matrix M_0 */
     double available;    /* bytes of this machine's memory that a rank may have; 0: not known */
     double seconds;      /* that it has taken until now */
 };
@@ -46,19 +46,19 @@ struct making {
 struct sizes {
     double ranges;  /* until all is made; by parts they are in `making` and `widest` */
     double kept;    /* tables, the radiation stage, M_0 and the plan of the work, all the time */
-    double layout;  /* all blocks */
-    double largest; /* block */
+    double layout;  /* bytes of all blocks */
+    double largest; /* bytes of the largest block */
     double making;  /* all columns while they are made: values, their places, parts of ranges */
-    double widest;  /* the same of one block's columns */
+    double widest;  /* `making` for the columns of one block at most */
 };
 
 /* How they are made to fit. */
 struct fit {
-    double interval; /* of `making` at a time */
-    int streams;     /* by way of the disk */
-    int comes;       /* or not, but blocks that come from other ranks may have to go there */
-    int resident;    /* then: blocks in memory for good */
-    size_t ahead;    /* and bytes for the others */
+    double interval; /* bytes of `making` at a time */
+    int streams;     /* 1: blocks go by way of the disk */
+    int comes;       /* 1: blocks that come from other ranks may have to go there */
+    int resident;    /* streams: number of blocks in memory for good */
+    size_t ahead;    /* streams: bytes for the other blocks */
     size_t stay;     /* comes: bytes of blocks in memory */
 };
 
@@ -670,7 +670,7 @@ evn_status matrices_make(tdbem *p) {
     struct fit f = {0};
     evn_status status = make(p, k, &f);
     status = leave_file(p, &k->from, status);
-    source_end(&k->from); /* its plan and ranges are not needed any more */
+    source_end(&k->from); /* plan and ranges of the source are not needed any more */
     malloc_trim(0);       /* what the intervals took is not kept for later */
     if (!status && f.streams) status = begin_stream(p, &f);
     if (!status && f.comes) status = stream_begin_whole(p->layout->stream, f.stay, f.ahead);

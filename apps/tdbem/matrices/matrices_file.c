@@ -22,7 +22,7 @@ struct matrices_file {
     struct told told;
     const char *path;
     int fd;      /* that this rank writes to or has a copy in; -1: it is a reader's */
-    int *blind;  /* of each rank: whether it has a copy of its own */
+    int *blind;  /* by rank, 1: it has a copy of its own */
     char *piece; /* on its way */
 };
 

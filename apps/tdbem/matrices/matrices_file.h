@@ -13,7 +13,7 @@ struct matrices_ends {
     struct slices_reader *reader;
     struct slices_writer *writer;
     const struct slices *s; /* all ranges were known */
-    const char *scratch;    /* folder */
+    const char *scratch;    /* folder for files without a name */
 };
 
 struct matrices_file;

@@ -6,7 +6,7 @@
 
 struct rule {
     int points;
-    double (*at)[3]; /* barycentric */
+    double (*at)[3]; /* barycentric coordinates */
     double *weight;  /* sum 1: times the triangle's area */
 };
 

@@ -15,7 +15,7 @@ struct shells_triangle {
     double corner[3][3], normal[3];
     double tangent[3][3],
         outward[3][3]; /* unit vectors of each edge: along, and out of the triangle */
-    double length[3];  /* of each edge */
+    double length[3];  /* length of each edge */
     double slope[3];   /* length/(2 area): |grad N_e| */
     double turn[3][3]; /* grad N_b . outward normal of edge e */
     double curl[3][3]; /* normal x grad N_b */
@@ -33,7 +33,7 @@ struct shells_outer {
 /* Combinations of the integrals, for both triangles' hat functions a and b. */
 enum shells_kind {
     SHELLS_COMBINED,      /* hypersingular + eta d/dt (1/2 - K), without the mass terms */
-    SHELLS_HYPERSINGULAR, /* the same for eta = 0 */
+    SHELLS_HYPERSINGULAR, /* SHELLS_COMBINED for eta = 0 */
     SHELLS_SINGLE         /* single layer, P0 in time */
 };
 

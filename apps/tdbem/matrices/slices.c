@@ -150,7 +150,7 @@ struct job {
     const struct quadrature *quadrature;
     enum shells_kind kind;
     double eta, scale; /* delta, or delta^3 */
-    int from, to;      /* columns */
+    int from, to;      /* columns from .. to-1 */
     int last;          /* only k <= last */
     char *wanted;      /* [place]: whether the triangle has a vertex in from .. to-1 */
     char *patch;       /* [patch]: whether one of its triangles has */
@@ -287,7 +287,7 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
         if (!job->wanted[q] && !(symmetric && job->patch[outer])) continue;
         int list[NEARNESS][64], count[NEARNESS] = {0};
         for (int t = p0; t < p1; t++) {
-            /* of a pair evaluated once, the triangle of lower number is the outer one */
+            /* a pair is evaluated once, with the triangle of lower number as the outer one */
             if (symmetric && b->triangle[t] > b->triangle[q]) continue;
             if (!within_reach(job, t, q)) continue;
             enum nearness n = pair_nearness(b, t, q);

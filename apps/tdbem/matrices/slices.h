@@ -48,7 +48,7 @@ struct slices {
     uint8_t *count;
     size_t *begin; /* [columns + 1] */
     int from, to;  /* columns whose values are there */
-    double *value; /* theirs */
+    double *value; /* values of these columns */
     size_t nnz;    /* values of the matrices, without the points' */
 };
 

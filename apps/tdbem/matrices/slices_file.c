@@ -86,7 +86,7 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
 
 int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
 
-/* Of a column's values, or of all else. */
+/* Checksum of a column's values, or of all else, before the first. */
 static const struct sum sum_begin = {{1, 2, 3, 4}, 0};
 
 static uint64_t sum_of(const void *data, size_t bytes) {
@@ -116,9 +116,9 @@ struct slices_writer {
     char *path;
     int fd;           /* that all goes to in its place; -1: to the stream, one after another */
     int error;        /* errno of what could not be written there */
-    size_t at;        /* of the next of header and ranges */
-    struct sum sum;   /* of these */
-    uint64_t *column; /* checksums */
+    size_t at;        /* place of the next part of header and ranges */
+    struct sum sum;   /* checksum of header and ranges */
+    uint64_t *column; /* checksum of each column */
     int columns;
 };
 
@@ -248,9 +248,9 @@ struct slices_reader {
     struct slices *s;
     FILE *file;
     char *path;
-    size_t bytes;        /* of the file */
-    struct sum sum;      /* of header and ranges */
-    uint64_t *column;    /* checksums; NULL until they have been read */
+    size_t bytes;        /* bytes of the file */
+    struct sum sum;      /* checksum of header and ranges */
+    uint64_t *column;    /* checksum of each column; NULL until they have been read */
     uint64_t total;      /* then: of all but the values */
     int vertices, reach; /* reach: largest k that a point's row can have */
     int known;           /* columns whose ranges have been read and summed up */

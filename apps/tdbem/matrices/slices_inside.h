@@ -14,12 +14,12 @@ struct body {
     const struct mesh *mesh;
     int vertices, triangles;
     double delta;
-    int *triangle;                 /* [place] */
-    int (*corner)[3];              /* [place] */
-    double (*centre)[3];           /* [place], in units of delta */
-    double *radius;                /* [place], largest distance of centre and corner */
-    struct shells_triangle *inner; /* [place] */
-    double *field[FIELDS];         /* [place], padded to whole vectors */
+    int *triangle;                 /* [place]: number of the triangle */
+    int (*corner)[3];              /* [place]: vertices of the triangle */
+    double (*centre)[3];           /* [place]: centre, in units of delta */
+    double *radius;                /* [place]: largest distance of centre and corner */
+    struct shells_triangle *inner; /* [place]: the triangle as the inner one */
+    double *field[FIELDS];         /* [place]: numbers padded to whole vectors */
     double (*x)[3];                /* vertices in units of delta, about the middle of the body */
     double middle[3];              /* not yet in units of delta */
     int *ring_start, *ring;        /* places of the triangles around each vertex */
@@ -53,7 +53,7 @@ static inline int span_tell(const struct span *s, double done) {
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct span *span);
 
-/* The same for `count` columns anywhere, one after another. */
+/* Finds the ranges of `count` columns anywhere, one after another. */
 evn_status ranges_sample(struct slices *s, const struct body *b, const struct slices_options *o,
                          int cores, const int *column, int count);
 

@@ -84,10 +84,10 @@ static double triangles2(const struct shells_triangle *s, const struct shells_tr
 struct arrays {
     int from, to;
     int vertices, triangles;
-    double *x[3];      /* vertices */
-    int *slot;         /* of vertex v, if it is there */
-    double *corner[9]; /* triangles */
-    int *rank;         /* of the triangle at a place, if it is there */
+    double *x[3];      /* coordinates of the vertices */
+    int *slot;         /* place of vertex v in these arrays, if it is there */
+    double *corner[9]; /* corners of the triangles */
+    int *rank;         /* number of the triangle at a place, if it is there */
     int *needed;       /* [j - from]: triangles with one of the rows from .. j */
 };
 
@@ -124,7 +124,7 @@ static void gaps(double *restrict low, const struct arrays *s, int count,
     }
 }
 
-/* the same bound for one pair */
+/* the bound of the gap for one pair */
 static double gap_of(const struct body *b, int p, int q) {
     double u[3], top = -INFINITY, bottom = INFINITY;
     for (int c = 0; c < 3; c++) u[c] = b->centre[q][c] - b->centre[p][c];

@@ -173,7 +173,7 @@ evn_status mesh_present(const struct mesh *m, int **present, int *count) {
 /* ---- checks ---- */
 
 struct edge {
-    int low, high;      /* vertices */
+    int low, high;      /* vertices, low < high */
     int triangle, side; /* from corner side to corner side+1 */
 };
 

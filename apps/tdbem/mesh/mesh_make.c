@@ -50,7 +50,7 @@ static int half_way(struct middle (*middle)[6], double (*x)[3], int *vertices, i
     return v;
 }
 
-/* Its faces: the 20 triples of vertices an edge apart from each other. */
+/* Faces of the icosahedron: the 20 triples of vertices an edge apart from each other. */
 static void icosahedron(int (*corner)[3], const double (*x)[3]) {
     int faces = 0;
     for (int a = 0; a < 12; a++)
@@ -60,7 +60,7 @@ static void icosahedron(int (*corner)[3], const double (*x)[3]) {
                 int near = 0;
                 for (int e = 0; e < 3; e++) {
                     const double *p = x[v[e]], *q = x[v[(e + 1) % 3]];
-                    near += p[0] * q[0] + p[1] * q[1] + p[2] * q[2] > 0.4; /* 1/sqrt(5) */
+                    near += p[0] * q[0] + p[1] * q[1] + p[2] * q[2] > 0.4; /* cosine: 1/sqrt(5) */
                 }
                 if (near < 3) continue;
                 double volume = 0;

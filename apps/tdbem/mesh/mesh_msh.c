@@ -15,7 +15,7 @@ struct msh {
     struct tag {
         long long tag;
         int vertex;
-    } * tag; /* of each vertex */
+    } * tag; /* tag of each vertex */
     size_t tags, tag_room;
 };
 
@@ -48,7 +48,7 @@ static const char *unwanted(long long type) {
 
 /* ---- values, text or binary ---- */
 
-static int get_int(struct msh *m, long long *value) { /* 4 bytes */
+static int get_int(struct msh *m, long long *value) { /* binary: 4 bytes */
     if (!m->binary) return source_integer(m->s, value);
     int32_t i;
     if (!source_bytes(m->s, &i, sizeof i)) return 0;
@@ -56,7 +56,7 @@ static int get_int(struct msh *m, long long *value) { /* 4 bytes */
     return 1;
 }
 
-static int get_size(struct msh *m, long long *value) { /* 8 bytes */
+static int get_size(struct msh *m, long long *value) { /* binary: 8 bytes */
     if (!m->binary) return source_integer(m->s, value);
     int64_t i;
     if (!source_bytes(m->s, &i, sizeof i)) return 0;

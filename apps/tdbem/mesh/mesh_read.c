@@ -143,7 +143,7 @@ static evn_status off_polygon(struct source *s, long long f, long long faces) {
         status = source_triangle(s, (int)v[0], (int)v[1], (int)v[2]);
         v[1] = v[2];
     }
-    source_skip_line(s); /* colours */
+    source_skip_line(s); /* colours may follow */
     return status;
 }
 
@@ -179,7 +179,7 @@ evn_status read_off(struct source *s) {
         for (int c = 0; c < 3; c++)
             if (source_line_ends(s, '#') || !source_number(s, &x[c]))
                 return source_bad(s, "vertex %lld: expected three coordinates", v);
-        source_skip_line(s); /* colours, normals */
+        source_skip_line(s); /* colours and normals may follow */
         status = source_vertex(s, x);
     }
     for (long long f = 0; f < faces && !status; f++) status = off_polygon(s, f, faces);

@@ -134,7 +134,7 @@ static evn_status read_text(struct source *s) {
         }
         if (!strcasecmp(word, "solid") || !strcasecmp(word, "endsolid")) {
             open = !strcasecmp(word, "solid");
-            source_skip_line(s); /* a name */
+            source_skip_line(s); /* a name may follow */
         } else if (!strcasecmp(word, "facet")) {
             double ignored, x[3];
             status = expect(s, "normal", facet);
