@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import common
-from common import Case, HERE, SOURCE, run
+from common import Case, HERE, SOURCE, run, shortened
 
 if not shutil.which("gfortran"):
     print("no gfortran")
@@ -102,10 +102,10 @@ class Fortran(Case):
             expected = f"{base}:{text[0].removeprefix('! ')}"
             with self.subTest(file=base):
                 result = self.cc("gcc", "-c", base, "-o", "/dev/null", cwd=os.path.dirname(name))
-                self.assertEqual(self.said(result), [expected])
+                self.assertEqual(shortened(self.said(result), expected), [expected])
                 self.assertEqual(result.returncode, 1)
                 number, column = map(int, expected.split(":")[1:3])
-                lines = result.stderr.splitlines()
+                lines = shortened(result.stderr.splitlines(), expected)
                 at = lines.index(expected)
                 self.assertEqual(lines[at + 1:at + 3], [text[number - 1], " " * (column - 1) + "^"])
 

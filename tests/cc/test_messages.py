@@ -8,7 +8,7 @@ import glob
 import os
 import re
 import common
-from common import Case, COMPILERS, HERE, run
+from common import Case, COMPILERS, HERE, run, shortened
 
 TEAMS = "#pragma omp teams distribute num_teams(2:CPU:1)"
 # the @ is where the compiler's message belongs
@@ -52,15 +52,15 @@ class Messages(Case):
             with open(name) as file:
                 line = file.readline()
                 text = file.read().splitlines()
-            expected = line.strip().removeprefix("/* ").removesuffix(" */")
             base = os.path.basename(name)
+            expected = f"{base}:" + line.strip().removeprefix("/* ").removesuffix(" */")
             with self.subTest(file=base):
                 result = self.cc(COMPILERS[0], "-w", "-c", base, "-o", "/dev/null", cwd=os.path.dirname(name))
-                self.assertEqual(self.said(result), [f"{base}:{expected}"])
+                self.assertEqual(shortened(self.said(result), expected), [expected])
                 self.assertEqual(result.returncode, 1 if ": error: " in expected else 0)
-                number, column = map(int, expected.split(":")[:2])
-                lines = result.stderr.splitlines()
-                at = lines.index(f"{base}:{expected}")
+                number, column = map(int, expected.split(":")[1:3])
+                lines = shortened(result.stderr.splitlines(), expected)
+                at = lines.index(expected)
                 self.assertEqual(lines[at + 1], text[number - 2])
                 self.assertEqual(lines[at + 2], " " * (column - 1) + "^")
 

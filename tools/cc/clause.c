@@ -281,16 +281,33 @@ static int one_of(const struct source *s, const struct token *t, const char *wor
     return 0;
 }
 
+/* "static, dynamic, guided:size, guided:time, .. or runtime" */
+static void name_kinds(char *text, size_t size) {
+    const int n = (int)(sizeof kinds / sizeof *kinds);
+    size_t at = 0;
+    for (int k = 0; k < n; k++) {
+        const char *word = kinds[k].needs ? kinds[k].options : "";
+        do {
+            const int length = (int)strcspn(word, " ");
+            const char *before = !k ? "" : k == n - 1 ? " or " : ", ";
+            if (at < size)
+                at += (size_t)snprintf(text + at, size - at, "%s%s%s%.*s", before, kinds[k].name,
+                                       length ? ":" : "", length, word);
+            word += length + (word[length] == ' ');
+        } while (*word);
+    }
+}
+
 /* Number of the kind, or -1 and a message. */
 static int check_kind(struct source *s, struct run kind) {
     const int n = (int)(sizeof kinds / sizeof *kinds);
     int k = 0;
     while (k < n && (!kind.count || !token_is(s, &kind.at[0], kinds[k].name))) k++;
     if (k == n) {
-        error(s, kind.at[0].begin,
-              "dist_schedule: unknown kind \"%.*s\", expected static, dynamic, guided:size, "
-              "guided:time, weighted, binpack, interval, map, optimal, auto or runtime",
-              kind.count ? token_length(&kind.at[0]) : 0, token_letters(s, &kind.at[0]));
+        char known[256];
+        name_kinds(known, sizeof known);
+        error(s, kind.at[0].begin, "dist_schedule: unknown kind \"%.*s\", expected %s",
+              kind.count ? token_length(&kind.at[0]) : 0, token_letters(s, &kind.at[0]), known);
         return -1;
     }
     const int option = kind.count == 3 && token_is(s, &kind.at[1], ":");

@@ -1,4 +1,4 @@
-/* 4:63: error: dist_schedule: unknown kind "dynamics", expected static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal, auto or runtime */
+/* 4:63: error: dist_schedule: unknown kind "dynamics", expected static, dynamic, guided:size, guided:time, .. */
 void work(int);
 void f(int n, int s, int *a, char *text) {
 #pragma omp teams distribute num_teams(2:CPU:1) dist_schedule(dynamics)

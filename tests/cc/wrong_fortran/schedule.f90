@@ -1,4 +1,4 @@
-! 5:57: error: dist_schedule: unknown kind "dynamics", expected static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal, auto or runtime
+! 5:57: error: dist_schedule: unknown kind "dynamics", expected static, dynamic, guided:size, guided:time, ..
 subroutine f(v, n)
 integer :: n, z, k
 real :: v(n)

@@ -20,11 +20,14 @@
 #include <string.h>
 #include <time.h>
 
-/* The compared schedules. `rank`: of the papers' three kinds, for their orders. */
-static const struct {
+enum { SCHEDULES = 32, WAYS = 3, FILES = 8 };
+
+/* The compared schedules, up to the first without a specification; add_others() adds to them.
+ * `rank`: of the papers' three kinds, for their orders. */
+static struct {
     const char *spec, *label;
     enum { OTHER, STATIC, DYNAMIC, FORGETFUL, GUIDED } rank;
-} list[] = {
+} list[SCHEDULES + 1] = {
     {"static", "static", STATIC},
     {"dynamic:chunk=1,memorize=3", "dynamic 1", DYNAMIC},
     {"dynamic:chunk=2,memorize=3", "dynamic 2", DYNAMIC},
@@ -45,9 +48,25 @@ static const struct {
     {"optimal:limit=0,gap=0.002", "optimal", OTHER},
     {"auto", "auto", OTHER},
 };
-enum { SCHEDULES = sizeof list / sizeof *list, WAYS = 3, FILES = 8 };
 
-const char *bench_schedule(int i) { return i < SCHEDULES ? list[i].spec : NULL; }
+const char *bench_schedule(int i) { return list[i].spec; }
+
+/* Adds the schedules of the library that the list lacks. */
+static void add_others(void) {
+    const char *name;
+    int count = 0;
+    while (list[count].spec) count++;
+    for (int n = 0; (name = evn_schedule_name(n, NULL)); n++) {
+        const size_t length = strlen(name);
+        int i = 0;
+        while (i < count && (strncmp(list[i].spec, name, length) != 0 ||
+                             (list[i].spec[length] && list[i].spec[length] != ':')))
+            i++;
+        if (i < count || count == SCHEDULES) continue;
+        list[count].spec = list[count].label = name;
+        count++;
+    }
+}
 
 /* A whole run, all times in seconds a step. */
 struct row {
@@ -137,7 +156,7 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
         code = run(&alone, "static", &m, &s->tasks, 1, speed);
         one[way] = step_s(&alone);
         m.model.units = *units_count;
-        for (int i = 0; !code && i < SCHEDULES; i++)
+        for (int i = 0; !code && list[i].spec; i++)
             code = run(&row[way][i], list[i].spec, &m, &s->tasks, s->steps, speed);
     }
     free(speed);
@@ -163,7 +182,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
             printf("  |  %9s  %9s  %7s  %7s  %8s", "compute", "exchange", "/guided", "speedup",
                    "migrated");
     putchar('\n');
-    for (int i = 0; i < SCHEDULES; i++) {
+    for (int i = 0; list[i].spec; i++) {
         int there = 0;
         for (int way = 0; way < WAYS; way++) there |= shown(s, way) && row[way][i].there;
         if (!there) continue;
@@ -201,7 +220,7 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
         const struct row *g = &row[way][guided];
         const char *name = exchange_name[way];
         int best = guided;
-        for (int i = 0; i < SCHEDULES; i++) {
+        for (int i = 0; list[i].spec; i++) {
             if (list[i].rank == OTHER || !row[way][i].there) continue;
             if (step_s(&row[way][i]) < step_s(&row[way][best]) * (1 - 1e-9)) best = i;
         }
@@ -214,7 +233,7 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
                    100 * (step_s(g) / step_s(&row[way][best]) - 1));
             explain(g, &row[way][best]);
         }
-        for (int i = 0; i < SCHEDULES; i++) {
+        for (int i = 0; list[i].spec; i++) {
             if (list[i].rank != FORGETFUL || !row[way][i].there) continue;
             int with = 0; /* the same chunk with memory */
             while (list[with].rank != DYNAMIC ||
@@ -473,6 +492,7 @@ int bench_schedules(int argc, char **argv) {
     struct option_list apps;
     if (!code) code = bench_read_lists(&apps, request.apps, request.classes);
     if (code) return code;
+    add_others();
     if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
     if (request.default_) return bench_default() ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)
