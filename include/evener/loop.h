@@ -156,6 +156,14 @@ evn_status evn_loop_homes(evn_loop *loop, const evn_home *home, void *arg);
 /* 1 if the task is on this rank; always without ranks. */
 int evn_loop_has(const evn_loop *loop, int task);
 
+/* Tells all ranks a value of each task, as for a decision that all ranks make alike: `value` has
+ * `bytes` for each task, in the order of their numbers. The rank that has a task (evn_loop_has())
+ * gives its value, and on return all ranks have those of all tasks (MPI_Allgatherv). Without ranks
+ * it does nothing. Collective, between instances; after evn_loop_change() the tasks are those of
+ * now. EVN_USAGE, on all ranks: ranks differ in `bytes`, or a `value` is NULL; or the units are at
+ * work; EVN_MEMORY. After a failure values of other ranks' tasks are undefined. */
+evn_status evn_loop_allgather(evn_loop *loop, void *value, size_t bytes);
+
 /* The loop's cluster, NULL without ranks; and the global number of this rank's first unit. */
 evn_cluster *evn_loop_cluster(const evn_loop *loop);
 int evn_loop_first_unit(const evn_loop *loop);

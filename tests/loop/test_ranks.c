@@ -32,6 +32,18 @@ static void run(const struct trial *trial, void (*rank_main)(evn_cluster *cluste
 
 /* ---- every task once ----------------------------------------------------------------------- */
 
+/* Each rank has the values of its own tasks, and gets those of all. */
+static void check_allgather(const struct grid *g) {
+    int value[TASKS][3];
+    memset(value, 0, sizeof value);
+    for (int t = 0; t < TASKS; t++)
+        if (evn_loop_has(g->loop, t))
+            for (int i = 0; i < 3; i++) value[t][i] = 1 + t * 31 + g->step * 7 + i;
+    must_ok(evn_loop_allgather(g->loop, value, sizeof *value));
+    for (int t = 0; t < TASKS; t++)
+        for (int i = 0; i < 3; i++) must(value[t][i] == 1 + t * 31 + g->step * 7 + i);
+}
+
 /* Rank 0 knows the unit that had each task, and for how long. All others are in the next instance
  * at most. `auto` may share tasks out anew between the ranks that draw: those that go to another
  * one have their owners of then. */
@@ -59,6 +71,7 @@ static void steps(evn_cluster *cluster) {
     while (g.step < g.trial->steps) {
         must_ok(grid_step(&g));
         check_step(&g);
+        check_allgather(&g);
     }
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     for (int t = 0; t < TASKS; t++) must(atomic_load(&grid_ran[t]) == g.step);
@@ -75,6 +88,37 @@ static const char *const SCHEDULES[] = {"static",          "static:chunk=1",
                                         "interval",        "map",
                                         "optimal:limit=1", "auto"};
 enum { LISTED = sizeof SCHEDULES / sizeof *SCHEDULES };
+
+/* Wrong on the last rank: all know it, and go on. */
+static void allgather_refused(evn_cluster *cluster) {
+    struct grid g;
+    double value[TASKS] = {0};
+    grid_open(&g, cluster);
+    const int size = evn_cluster_size(cluster), last = g.rank == size - 1;
+    must_ok(grid_step(&g));
+    must_give(evn_loop_allgather(g.loop, last ? NULL : value, sizeof *value), EVN_USAGE);
+    must(strstr(evn_message(), "8 bytes at NULL"));
+    if (size > 1) {
+        char rank[40];
+        snprintf(rank, sizeof rank, "on rank 0 and of 4 on rank %d", size - 1);
+        must_give(evn_loop_allgather(g.loop, value, last ? 4 : 8), EVN_USAGE);
+        must(strstr(evn_message(), rank));
+    }
+    must_ok(evn_loop_allgather(g.loop, NULL, 0));
+    check_allgather(&g);
+    must_ok(grid_step(&g));
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    grid_close(&g);
+}
+
+static void test_allgather_refused(void **state) {
+    (void)state;
+    for (int r = 0; r < SIZES; r++) {
+        const struct trial trial = {
+            .ranks = RANKS[r], .columns = 4, .schedule = "static", .list = CPUS, .steps = 2};
+        run(&trial, allgather_refused);
+    }
+}
 
 /* All there are, with and without times that are not true. */
 static void test_schedules(void **state) {
@@ -457,10 +501,15 @@ static void test_late(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),    cmocka_unit_test(test_at_random),
-        cmocka_unit_test(test_weights),      cmocka_unit_test(test_on_devices),
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_now_and_then),
-        cmocka_unit_test(test_settles),      cmocka_unit_test(test_late),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_at_random),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_on_devices),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_now_and_then),
+        cmocka_unit_test(test_settles),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_allgather_refused),
         cmocka_unit_test(test_large_blocks),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);

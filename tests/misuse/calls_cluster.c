@@ -97,6 +97,8 @@ int calls_over_ranks(struct world *w, int row) {
     USAGE("1 block or more", evn_loop_homes(w->loop, NULL, NULL))
     USAGE("1 block or more", evn_loop_homes(w->loop, &none, NULL))
     GIVES(0, "a loop", evn_loop_has(NULL, 0))
+    USAGE("a loop", evn_loop_allgather(NULL, w->ints, 4))
+    USAGE("4 bytes at NULL", evn_loop_allgather(w->loop, NULL, 4))
     GIVES(NULL, "a loop", evn_loop_cluster(NULL))
     GIVES(-1, "a loop", evn_loop_first_unit(NULL))
     GIVES(NULL, "a loop", evn_loop_next(NULL, NULL))

@@ -196,7 +196,16 @@ static void check_values(int t) {
     MUST(!memcmp(evn_place_host(place, region[t][0]), value[t], BYTES));
 }
 
+/* A value of each task from the rank that has it, on all. */
+static void check_allgather(void) {
+    double first[MOST];
+    for (int t = 0; t < tasks; t++) first[t] = here(t) ? value[t][1] : -1e9;
+    MUST(!evn_loop_allgather(loop, first, sizeof *first));
+    for (int t = 0; t < tasks; t++) MUST(first[t] == value[t][1]);
+}
+
 static void check(void) {
+    check_allgather();
     for (int t = 0; t < tasks; t++) {
         if (!here(t)) {
             for (int i = 0; i < EACH; i++) {

@@ -488,6 +488,8 @@ module evener
             type(c_ptr), value :: loop; type(evn_home), intent(in) :: home; type(c_ptr), value :: arg; end
         integer(c_int) function evn_loop_has(loop, task) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: task; end
+        integer(c_int) function evn_loop_allgather(loop, values, bytes) bind(c); import
+            type(c_ptr), value :: loop, values; integer(c_size_t), value :: bytes; end
         type(c_ptr) function evn_loop_cluster(loop) bind(c); import; type(c_ptr), value :: loop; end
         integer(c_int) function evn_loop_first_unit(loop) bind(c); import; type(c_ptr), value :: loop; end
         integer(c_int) function evn_loop_place(loop, place, regions, region, access) bind(c); import
