@@ -73,7 +73,8 @@ typedef struct evn_face {
  * or beyond its region; an unknown resolution; means of values that are not made of `numbers`; a
  * value that is written twice, or written and read (the check is exact; where faces are no boxes of
  * one grid it takes as long as a few exchanges). EVN_MEMORY. EVN_DEVICE: a device failed when peer
- * access was enabled. */
+ * access was enabled. Over ranks all make the same call with the same faces and `element`, and
+ * memory of the tasks that each has; where they differ, or one fails, all fail. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 

@@ -128,7 +128,9 @@ void evn_loop_close(evn_loop *loop);
  * fails with EVN_USAGE.
  *
  * With a cluster of one rank, or NULL, it is evn_loop_open(). EVN_USAGE: evn_cluster_units() was
- * not called, or the schedule was made for another number of units. */
+ * not called, the schedule was made for another number of units, or ranks have different schedules
+ * (text, or number of tasks): the message names the first that does. Collective calls from within a
+ * body return EVN_USAGE at once, on that rank. */
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
                             evn_cluster *cluster);
 

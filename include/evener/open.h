@@ -158,8 +158,8 @@ evn_status evn_session_schedule(evn_schedule **out, evn_session *session, const 
  * `problem` may leave out what the session knows: units 0 is their number; speed NULL is each
  * unit's evn_unit_speed(); capacity NULL with bytes given is the memory of each unit's devices;
  * space NULL is the host's memory and one of each device, over ranks with state given one of each
- * rank. Over ranks units are those of all ranks, and the call is collective, as evn_loop_open_on().
- * EVN_USAGE, EVN_MEMORY. */
+ * rank. Over ranks units are those of all ranks, and the call is collective, as evn_loop_open_on(),
+ * with the same schedule and problem on all. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *schedule,
                          const evn_problem *problem);
 
@@ -180,7 +180,8 @@ evn_status evn_name_loop(evn_session *session, evn_loop *loop, const char *name)
  * place's as its task arrives, until it leaves (evn_batch_host()). Over ranks it is collective,
  * once a loop, one region for one task. Close `place` after the exchanges and before the session
  * and the loop. Errors as of evn_loop_place(), and then the loop's tasks have no regions, over
- * ranks on all of them.
+ * ranks on all of them; there also where ranks differ in the number of regions, or in their sizes
+ * (as also evn_session_collect() finds, after changes of the tasks).
  *
  * The loop's tasks may change (evn_loop_change()). Regions of born tasks are registered on every
  * rank before, as above; one without memory is the place's, made where the task is born, as it is

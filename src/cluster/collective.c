@@ -93,6 +93,7 @@ struct told {
 };
 
 static evn_status own_units(struct record *out, const evn_units *mine, const double *speed) {
+    if (!mine) return argument_missing("evn_cluster_units", "units");
     struct told told = {.units = evn_units_count(mine)};
     for (int u = 0; u < told.units; u++) told.cores += evn_unit_cores(evn_units_get(mine, u));
     evn_status status = record_add(out, &told, sizeof told);
@@ -158,7 +159,6 @@ evn_status roll_all(void *arg, const struct cluster_record *of, const void **dow
 
 evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double *speed) {
     NEED(c, "a cluster");
-    NEED(mine, "units");
     struct record own = {0};
     struct roll roll = {.cluster = c};
     evn_status status = own_units(&own, mine, speed);

@@ -230,9 +230,9 @@ static void unmake_regions(const evn_distributed *d, const evn_change *c, struct
 evn_status evn_distributed_change(evn_distributed *d, const evn_change *c, const size_t *bytes) {
     static const char *const what = "evn_distributed_change()";
     NEED(d, "distributed tasks");
-    NEED(c, "a change");
     evn_status status = distributed_may(d, what);
     if (status) return status;
+    if (!c) return distributed_agree(d, what, argument_missing(__func__, "a change"));
     struct next next = {0};
     status = prepare(d, c, bytes, &next);
     status = find_sum(d, what, &next, c->tasks, status);
@@ -255,10 +255,10 @@ evn_status evn_distributed_change(evn_distributed *d, const evn_change *c, const
 evn_status evn_distributed_bear(evn_distributed *d, evn_body body, void *arg) {
     static const char *const what = "evn_distributed_bear()";
     NEED(d, "distributed tasks");
-    NEED(body, "a body");
     evn_status status = distributed_may(d, what);
     if (status) return status;
-    if (d->loop && d->bears) status = evn_loop_bear(d->loop, body, arg, EVN_READ);
+    if (!body) status = argument_missing(__func__, "a body");
+    if (!status && d->loop && d->bears) status = evn_loop_bear(d->loop, body, arg, EVN_READ);
     status = distributed_agree(d, what, status);
     if (!status) distributed_end_births(d);
     return status;

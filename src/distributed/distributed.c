@@ -172,6 +172,9 @@ static evn_status meet_first(evn_distributed *d, const evn_distribution *own, ev
 evn_status evn_distributed_open(evn_distributed **out, const evn_distribution *own) {
     NEED_OUT(out);
     NEED(own, "this rank's tasks");
+    if (own->units && evn_units_running(own->units))
+        return evn_fail(EVN_USAGE, "distributed: evn_distributed_open() while the units are at "
+                                   "work, from within a body or a job");
     evn_distributed *d = calloc(1, sizeof *d);
     if (!d) {
         evn_fail(EVN_MEMORY, "distributed: not enough memory");

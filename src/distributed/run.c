@@ -237,11 +237,12 @@ static void let_go(evn_distributed *d) {
     }
 }
 
-/* *stopped: the wire is of no use any more. */
-static evn_status exchange(evn_distributed *d, int *stopped) {
-    evn_status theirs = EVN_OK, mine = EVN_OK;
+/* `mine`: this rank's status so far, which its neighbours hear of. *stopped: the wire is of no use
+ * any more. */
+static evn_status exchange(evn_distributed *d, evn_status mine, int *stopped) {
+    evn_status theirs = EVN_OK;
     if ((*stopped = begin(d) != EVN_OK)) return EVN_STOPPED;
-    if (d->packs) mine = pack(d);
+    if (!mine && d->packs) mine = pack(d);
     if ((*stopped = send(d, mine) != EVN_OK)) return EVN_STOPPED;
     if (!mine && d->exchange) mine = evn_exchange_run(d->exchange);
     if ((*stopped = receive(d, &theirs) != EVN_OK)) return EVN_STOPPED;
@@ -266,12 +267,11 @@ static void learn(evn_distributed *d) {
 evn_status evn_distributed_run(evn_distributed *d, evn_body body, void *arg) {
     static const char *const what = "evn_distributed_run()";
     NEED(d, "distributed tasks");
-    NEED(body, "a body");
     evn_status status = distributed_may(d, what);
     if (status) return status;
     distributed_end_births(d);
     int stopped = 0;
-    status = exchange(d, &stopped);
+    status = exchange(d, body ? EVN_OK : argument_missing(__func__, "a body"), &stopped);
     if (stopped) return status;
     if (!status && d->loop) status = evn_loop_run(d->loop, body, arg);
     status = distributed_agree(d, what, status);

@@ -4,6 +4,7 @@
 #include "unit/share.h"
 #include "cluster/collective_record.h"
 #include "base/argument.h"
+#include "base/checksum.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,23 +330,25 @@ static int has_more(const evn_exchange *x) {
 
 /* Begins and runs; `may_open`: it may be left open. Over ranks a failure is told to all at the end
  * of the next instance: until then this rank sends its neighbours what says so. */
-static evn_status begin_and_run(evn_exchange *x, int may_open) {
+static evn_status begin_and_run(evn_exchange *x, int may_open, const char *what, evn_status mine) {
     evn_cluster *cluster = x->loop->cluster;
+    evn_status status = cluster ? loop_may_begin(x->loop, what) : mine;
+    if (status) return status; /* a body's: no rank waits for it */
     if (!cluster && take_settled(x)) {
         loop_set_failed(x->loop, -1);
         x->open = 0;
-        evn_status status = run_in_one(x);
+        status = run_in_one(x);
         evn_status ended = x->place ? place_use_end(x->place, &x->use) : EVN_OK;
         return status ? status : ended;
     }
     if (!cluster) {
-        evn_status status = begin(x);
+        status = begin(x);
         return status ? status : run(x, may_open && has_more(x) && stays(x));
     }
     far_find(x);
     far_settle(x);
     far_next(x);
-    evn_status status = cluster_failed(cluster);
+    status = mine ? mine : cluster_failed(cluster);
     if (!status) status = begin(x);
     if (!status) {
         status = run(x, may_open && has_more(x) && stays(x));
@@ -361,15 +364,18 @@ static evn_status begin_and_run(evn_exchange *x, int may_open) {
 
 evn_status evn_exchange_run(evn_exchange *x) {
     NEED(x, "an exchange");
-    return begin_and_run(x, 0);
+    return begin_and_run(x, 0, "evn_exchange_run()", EVN_OK);
 }
 
 evn_status evn_exchange_start(evn_exchange *x, int *open) {
     NEED(x, "an exchange");
-    NEED(open, "where to put whether there is something to finish");
-    *open = 0;
-    evn_status status = begin_and_run(x, 1);
-    *open = !status && x->open;
+    evn_status status = EVN_OK;
+    if (open)
+        *open = 0;
+    else
+        status = argument_missing(__func__, "where to put whether there is something to finish");
+    status = begin_and_run(x, 1, "evn_exchange_start()", status);
+    if (open) *open = !status && x->open;
     return status;
 }
 
@@ -433,13 +439,10 @@ static evn_status connect_all(evn_exchange *x) {
     return status;
 }
 
-evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
-                             const evn_face *face, void *const *host) {
-    NEED_OUT(out);
-    NEED(loop, "a loop");
-    evn_status status = exchange_check_faces(loop, element, 0, count, face, host);
-    if (status) return status;
-    evn_exchange *x = calloc(1, sizeof *x);
+/* The exchange, or a part of it. */
+static evn_status open_exchange(evn_exchange **out, evn_loop *loop, size_t element, int count,
+                                const evn_face *face, void *const *host) {
+    evn_exchange *x = *out = calloc(1, sizeof *x);
     if (!x) return evn_fail(EVN_MEMORY, "exchange: not enough memory");
     x->loop = loop;
     x->place = loop->place;
@@ -452,16 +455,30 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
                                          .change = exchange_change,
                                          .arg = x};
     loop_listen(loop, &x->listener);
-    status = exchange_take(x, count, face, host);
+    evn_status status = exchange_take(x, count, face, host);
     if (!status) status = exchange_check_overlaps(x, 0);
     if (!status) status = exchange_find_pairs(x, 0);
-    if (!status) status = connect_all(x);
-    if (status) {
+    return status ? status : connect_all(x);
+}
+
+evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
+                             const evn_face *face, void *const *host) {
+    if (out) *out = NULL;
+    NEED(loop, "a loop");
+    evn_exchange *x = NULL;
+    evn_status status = loop->together ? loop_may_begin(loop, "evn_exchange_open()") : EVN_OK;
+    if (status) return status; /* a body's: no rank waits for it */
+    status = out ? exchange_check_faces(loop, element, 0, count, face, host)
+                 : argument_missing(__func__, "where to put what it opens");
+    if (!status) status = open_exchange(&x, loop, element, count, face, host);
+    const uint64_t sum =
+        status ? 0 : checksum_add(exchange_checksum(loop, count, face), &element, sizeof element);
+    status = exchange_agree(loop, "evn_exchange_open()", count, sum, status);
+    if (status)
         evn_exchange_close(x);
-        return status;
-    }
-    *out = x;
-    return EVN_OK;
+    else
+        *out = x;
+    return status;
 }
 
 void evn_exchange_close(evn_exchange *x) {

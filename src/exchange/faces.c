@@ -134,16 +134,19 @@ static void find_hosts(evn_exchange *x) {
     }
 }
 
-/* Over ranks: whether all have given the same faces, with this rank's status so far. */
-static evn_status agree(const evn_exchange *x, const char *what, int count, uint64_t sum,
-                        evn_status mine) {
-    return x->loop->together ? together_same(x->loop, what, "faces", count, sum, mine) : mine;
+evn_status exchange_agree(const evn_loop *loop, const char *what, int count, uint64_t sum,
+                          evn_status mine) {
+    return loop->together ? together_same(loop, what, "faces", count, sum, mine) : mine;
 }
 
-/* Checksum of the faces alone, since memory is each rank's own. */
-static uint64_t checksum(const evn_exchange *x, int count, const evn_face *face) {
+static evn_status agree(const evn_exchange *x, const char *what, int count, uint64_t sum,
+                        evn_status mine) {
+    return exchange_agree(x->loop, what, count, sum, mine);
+}
+
+uint64_t exchange_checksum(const evn_loop *loop, int count, const evn_face *face) {
     uint64_t sum = CHECKSUM_BEGIN;
-    for (int i = 0; x->loop->together && i < count; i++) {
+    for (int i = 0; loop->together && i < count; i++) {
         const evn_face *f = &face[i];
         const int numbers[] = {f->from,
                                f->to,
@@ -186,7 +189,7 @@ static evn_status add(evn_exchange *x, int count, const evn_face *face, void *co
     find_hosts(x);
     evn_status status = exchange_check_overlaps(x, before);
     if (!status) status = exchange_find_pairs(x, before);
-    status = agree(x, "evn_exchange_add()", count, checksum(x, count, face), status);
+    status = agree(x, "evn_exchange_add()", count, exchange_checksum(x->loop, count, face), status);
     if (status) undo(x, before);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "exchange/ranks.h"
 #include "loop/internal.h"
 #include <evener/exchange.h>
+#include <stdint.h>
 
 /* Data of a task that faces read and write: one of its regions, or its host memory. */
 struct part {
@@ -234,6 +235,13 @@ evn_status ahead_begin(evn_exchange *x, int before);
 int ahead_has_all(const evn_exchange *x);
 void ahead_clear(struct ahead *a);
 void ahead_close(struct ahead *a);
+
+/* Over ranks: whether all make the same call with the same faces, with this rank's status so far;
+ * collective. Without ranks, `mine`. `sum`: exchange_checksum() of the faces alone, since memory is
+ * each rank's own; 0 without ranks. */
+evn_status exchange_agree(const evn_loop *loop, const char *what, int count, uint64_t sum,
+                          evn_status mine);
+uint64_t exchange_checksum(const evn_loop *loop, int count, const evn_face *face);
 
 /* Finds for each face from index `before` on the one in the opposite direction beside it (pairs.c).
  * EVN_MEMORY. */

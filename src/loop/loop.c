@@ -304,14 +304,16 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     return status;
 }
 
+/* Over ranks one that lacks a body meets the others, who hear of it at the instance's end. */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     NEED(loop, "a loop");
-    NEED(body, "a body");
+    const evn_status given = body ? EVN_OK : argument_missing(__func__, "a body");
+    if (given && !loop->together) return given;
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
     if (!status) status = begin_run(loop);
     if (status) return status;
     double wall = 0;
-    if (loop->together) status = cluster_failed(loop->cluster);
+    if (loop->together) status = given ? given : cluster_failed(loop->cluster);
     if (!status) status = run_units(loop, body, arg, &wall);
     return end_run(loop, status, wall);
 }
@@ -405,13 +407,15 @@ evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
 
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access) {
     NEED(loop, "a loop");
-    if (access < EVN_READ || access > EVN_BOTH)
-        return evn_fail(EVN_USAGE,
-                        "loop: evn_loop_visit_host() with access %d, expected EVN_READ, EVN_WRITE "
-                        "or EVN_BOTH",
-                        (int)access);
     evn_status status = loop_may_begin(loop, "evn_loop_visit_host()");
     if (status) return status;
+    if (access < EVN_READ || access > EVN_BOTH) {
+        status = evn_fail(EVN_USAGE,
+                          "loop: evn_loop_visit_host() with access %d, expected EVN_READ, "
+                          "EVN_WRITE or EVN_BOTH",
+                          (int)access);
+        return loop->together ? together_agree(loop, "evn_loop_visit()", status) : status;
+    }
     loop->on_host = 1;
     loop->host_access = access;
     status = loop_visit(loop, body, arg);
@@ -526,26 +530,74 @@ static evn_status check_count(const evn_loop *loop, const evn_schedule *schedule
                     made_for, count, loop->cluster ? " on all ranks" : "");
 }
 
+/* A rank's schedule, as far as all must have the same. */
+struct given_schedule {
+    int tasks;
+    char text[200];
+};
+
+static evn_status compare_schedules(void *arg, const struct cluster_record *of, const void **down,
+                                    size_t *bytes) {
+    struct given_schedule first, given;
+    (void)down, (void)bytes;
+    memcpy(&first, of[0].data, sizeof first);
+    for (int r = 1; r < evn_cluster_size(arg); r++) {
+        memcpy(&given, of[r].data, sizeof given);
+        if (given.tasks != first.tasks || strcmp(given.text, first.text) != 0)
+            return evn_fail(EVN_USAGE,
+                            "loop: evn_loop_open_on() with %d tasks under \"%s\" on rank %d and %d "
+                            "under \"%s\" on rank 0; all ranks have the same schedule",
+                            given.tasks, given.text, r, first.tasks, first.text);
+    }
+    return EVN_OK;
+}
+
+/* Whether all ranks open the loop with the same schedule, with this rank's status so far. */
+static evn_status same_schedule(evn_cluster *cluster, const evn_schedule *schedule,
+                                evn_status mine) {
+    struct given_schedule given = {0};
+    if (!mine) {
+        given.tasks = evn_schedule_problem(schedule)->tasks;
+        snprintf(given.text, sizeof given.text, "%s", evn_schedule_text(schedule));
+    }
+    struct meeting m = {.what = "evn_loop_open_on()",
+                        .up = &given,
+                        .up_bytes = sizeof given,
+                        .decide = compare_schedules,
+                        .arg = cluster};
+    return cluster_meet(cluster, mine, &m);
+}
+
 static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *cluster) {
     evn_status status = join_cluster(loop, cluster);
     if (!status) status = check_count(loop, schedule);
     if (!status) status = open_parts(loop, schedule);
     if (!loop->cluster) return status;
     if (!status) status = together_open(loop);
-    return together_begin(loop, status);
+    status = same_schedule(cluster, schedule, status);
+    return status ? status : together_begin(loop, EVN_OK);
 }
 
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
                             evn_cluster *cluster) {
-    NEED_OUT(out);
-    NEED(units, "units");
-    NEED(schedule, "a schedule");
-    evn_loop *loop = aligned_alloc(64, (sizeof *loop + 63) / 64 * 64);
-    if (!loop) return evn_fail(EVN_MEMORY, "loop: not enough memory");
+    const int ranks = cluster ? evn_cluster_size(cluster) : 1;
+    const char *lacks = !out        ? "where to put what it opens"
+                        : !units    ? "units"
+                        : !schedule ? "a schedule"
+                                    : NULL;
+    if (out) *out = NULL;
+    if (ranks > 1 && units && evn_units_running(units))
+        return evn_fail(EVN_USAGE, "loop: evn_loop_open_on() while the units are at work, from "
+                                   "within a body or a job");
+    evn_loop *loop = lacks ? NULL : aligned_alloc(64, (sizeof *loop + 63) / 64 * 64);
+    evn_status status = lacks  ? argument_missing(__func__, lacks)
+                        : loop ? EVN_OK
+                               : evn_fail(EVN_MEMORY, "loop: not enough memory");
+    if (status) return ranks > 1 ? same_schedule(cluster, NULL, status) : status;
     memset(loop, 0, sizeof *loop);
     loop->units = units;
     loop->count = evn_units_count(units);
-    evn_status status = open_on(loop, schedule, cluster);
+    status = open_on(loop, schedule, cluster);
     if (status) {
         evn_loop_close(loop);
         return status;

@@ -46,6 +46,11 @@ static evn_status check(const evn_change *c, const char *room) {
                         room, c->first[0]);
     if (c->kept && (!c->first || !c->from))
         return evn_fail(EVN_USAGE, "%s: tasks are kept, and no origins are given", room);
+    if (c->links < -1 || (c->links > 0 && !c->link))
+        return evn_fail(EVN_USAGE,
+                        "%s: a change with %d links%s, expected 0 or more and an array of them, or "
+                        "-1: those that tasks have",
+                        room, c->links, c->links > 0 ? " and no array of them" : "");
     if (!(c->most >= 0 && c->most <= 1))
         return evn_fail(EVN_USAGE, "%s: %g of all weight may move, expected a part from 0 to 1",
                         room, c->most);

@@ -3,6 +3,8 @@
  * some of the place's as its task arrives, until it leaves. Other tasks (evn_loop_change()) bring
  * their regions, and those of gone ones are removed. */
 #include "base/argument.h"
+#include "base/checksum.h"
+#include "cluster/collective_record.h"
 #include "loop/collect.h"
 #include "place/use.h"
 #include "session/session.h"
@@ -114,6 +116,63 @@ static evn_status find_memory(const struct own_regions *r) {
                             region, (int)i / r->each);
     }
     return EVN_OK;
+}
+
+/* A rank's regions, as far as all must have the same. */
+struct given_regions {
+    int each;
+    uint64_t sizes; /* their checksum */
+};
+
+static struct given_regions given_regions(const struct own_regions *r) {
+    struct given_regions g = {r->each, CHECKSUM_BEGIN};
+    for (size_t i = 0; i < count_of(r, &r->now); i++) {
+        const int region = r->now.region[i];
+        const size_t bytes = region < 0 ? 0 : evn_place_bytes(r->place, region);
+        g.sizes = checksum_add(g.sizes, &bytes, sizeof bytes);
+    }
+    return g;
+}
+
+struct comparison {
+    const evn_cluster *cluster;
+    const char *what;
+};
+
+static evn_status compare_regions(void *arg, const struct cluster_record *of, const void **down,
+                                  size_t *bytes) {
+    const struct comparison *c = arg;
+    struct given_regions first, given;
+    (void)down, (void)bytes;
+    memcpy(&first, of[0].data, sizeof first);
+    for (int r = 1; r < evn_cluster_size(c->cluster); r++) {
+        memcpy(&given, of[r].data, sizeof given);
+        if (given.each != first.each)
+            return evn_fail(EVN_USAGE,
+                            "session: %s with %d regions of each task on rank %d and %d on rank 0; "
+                            "they are as many on all",
+                            c->what, given.each, r, first.each);
+        if (given.sizes != first.sizes)
+            return evn_fail(EVN_USAGE,
+                            "session: %s with regions of other sizes on rank %d than on rank 0; a "
+                            "task's region has the same on all, or is none (-1) on all",
+                            c->what, r);
+    }
+    return EVN_OK;
+}
+
+/* Whether all ranks have as many regions, of the same sizes, with this rank's status so far; `r`
+ * NULL: it has failed. Collective. */
+static evn_status same_regions(evn_cluster *cluster, const struct own_regions *r, const char *what,
+                               evn_status mine) {
+    const struct given_regions given = mine ? (struct given_regions){0} : given_regions(r);
+    struct comparison comparison = {cluster, what};
+    struct meeting m = {.what = what,
+                        .up = &given,
+                        .up_bytes = sizeof given,
+                        .decide = compare_regions,
+                        .arg = &comparison};
+    return cluster_meet(cluster, mine, &m);
 }
 
 /* The region of another rank's task is absent here. */
@@ -320,12 +379,20 @@ static evn_status keep(struct own_regions **out, evn_session *s, evn_loop *loop,
     return status;
 }
 
+/* A loop of the session's. */
+static evn_status find_loop(evn_session *s, const evn_loop *loop, const char *function,
+                            struct opened **o) {
+    if (!loop) return argument_missing(function, "a loop");
+    *o = session_find(s, loop);
+    return *o ? EVN_OK : EVN_USAGE;
+}
+
 /* Over ranks: all are right, then regions leave. */
 static evn_status spread(evn_session *s, struct own_regions *r, evn_status status) {
     const evn_home home = {.blocks = r ? r->each : 0, .make = make, .memory = memory, .drop = drop};
     if (!status) status = check_alone(r, &r->now);
     if (!status) status = find_memory(r);
-    status = session_agree(s, status);
+    status = same_regions(s->cluster, r, "evn_session_place()", status);
     if (status) return status;
     status = session_agree(s, leave_all(r));
     if (!status) return evn_loop_homes(r->loop, &home, r);
@@ -335,13 +402,14 @@ static evn_status spread(evn_session *s, struct own_regions *r, evn_status statu
 
 evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, int regions,
                              const int *region, const evn_access *access) {
+    static const char *const what = "evn_session_place()";
     NEED(s, "a session");
-    NEED(loop, "a loop");
-    evn_status status = session_foreign(s, "evn_session_place()");
+    evn_status status = session_may_open(s, what);
     if (status) return status;
-    struct opened *o = session_find(s, loop);
+    struct opened *o = NULL;
     struct own_regions *r = NULL;
-    if (!o) return EVN_USAGE;
+    status = find_loop(s, loop, __func__, &o);
+    if (status) return s->cluster ? same_regions(s->cluster, NULL, what, status) : status;
     if (o->regions && s->cluster)
         status = evn_fail(EVN_USAGE, "session: evn_session_place() once more; over ranks it is "
                                      "said once of a loop");
@@ -398,19 +466,19 @@ static evn_status carry_home(const struct own_regions *r) {
 }
 
 evn_status evn_session_collect(evn_session *s, evn_loop *loop) {
+    static const char *const what = "evn_session_collect()";
     NEED(s, "a session");
-    NEED(loop, "a loop");
-    evn_status status = session_foreign(s, "evn_session_collect()");
-    if (!status) status = session_at_work(s, "evn_session_collect()");
+    evn_status status = session_foreign(s, what);
+    if (!status) status = session_at_work(s, what);
     if (status) return status;
-    const struct opened *o = session_find(s, loop);
-    if (!o) return EVN_USAGE;
-    if (!o->regions)
+    struct opened *o = NULL;
+    status = find_loop(s, loop, __func__, &o);
+    if (!status && !o->regions)
         status = evn_fail(EVN_USAGE, "session: evn_session_collect() of a loop without regions; "
                                      "evn_session_place() says which its tasks have");
     if (!status && s->cluster) status = make_rooms(o->regions);
     if (!status) status = loop_collect(loop);
-    status = session_agree(s, status);
+    if (s->cluster) status = same_regions(s->cluster, status ? NULL : o->regions, what, status);
     if (status || !s->cluster) return status;
     return session_agree(s, carry_home(o->regions));
 }

@@ -2,6 +2,7 @@
  * and how much of it there is, over ranks those of all. */
 #include "schedule/memory.h"
 #include "base/argument.h"
+#include "cluster/collective_record.h"
 #include "session/session.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,15 +135,47 @@ static evn_status open_whole(const evn_session *s, evn_schedule **out, const cha
     return status;
 }
 
-evn_status evn_session_schedule(evn_schedule **out, evn_session *s, const char *text,
-                                const evn_problem *problem) {
-    NEED_OUT(out);
-    NEED(s, "a session");
-    NEED(problem, "a problem");
+/* A rank's problem, as far as it decides about the calls that follow. */
+struct given_problem {
+    int tasks;
+    int memory; /* 1: bytes are given, and capacities are not */
+};
+
+static evn_status compare_problems(void *cluster, const struct cluster_record *of,
+                                   const void **down, size_t *bytes) {
+    struct given_problem first, given;
+    (void)down, (void)bytes;
+    memcpy(&first, of[0].data, sizeof first);
+    for (int r = 1; r < evn_cluster_size(cluster); r++) {
+        memcpy(&given, of[r].data, sizeof given);
+        if (given.tasks != first.tasks || given.memory != first.memory)
+            return evn_fail(EVN_USAGE,
+                            "session: a problem of %d tasks %s bytes to be placed on rank %d, and "
+                            "of %d tasks %s on rank 0; all ranks have the same problem",
+                            given.tasks, given.memory ? "with" : "without", r, first.tasks,
+                            first.memory ? "with" : "without");
+    }
+    return EVN_OK;
+}
+
+/* Whether all ranks have the same problem, with this rank's status so far. */
+static evn_status same_problem(const evn_session *s, const evn_problem *problem, evn_status mine) {
+    if (!s->cluster) return mine;
+    struct given_problem given = {0};
+    if (!mine) given = (struct given_problem){problem->tasks, problem->bytes && !problem->capacity};
+    struct meeting m = {.what = "evn_session_schedule()",
+                        .up = &given,
+                        .up_bytes = sizeof given,
+                        .decide = compare_problems,
+                        .arg = s->cluster};
+    return cluster_meet(s->cluster, mine, &m);
+}
+
+evn_status session_schedule(evn_schedule **out, evn_session *s, const char *text,
+                            const evn_problem *problem, evn_status mine) {
     evn_schedule *schedule = NULL;
-    evn_status status = session_foreign(s, "evn_session_schedule()");
-    if (status) return status;
-    status = session_agree(s, open_whole(s, &schedule, text, problem));
+    evn_status status = mine ? mine : open_whole(s, &schedule, text, problem);
+    status = same_problem(s, problem, status);
     if (!status && problem->bytes && !problem->capacity)
         status = session_agree(s, tell_memory(s, schedule, problem->bytes));
     if (status)
@@ -150,4 +183,13 @@ evn_status evn_session_schedule(evn_schedule **out, evn_session *s, const char *
     else
         *out = schedule;
     return status;
+}
+
+evn_status evn_session_schedule(evn_schedule **out, evn_session *s, const char *text,
+                                const evn_problem *problem) {
+    if (out) *out = NULL;
+    NEED(s, "a session");
+    const evn_status status = session_may_open(s, "evn_session_schedule()");
+    if (status) return status;
+    return session_schedule(out, s, text, problem, session_given(__func__, out, problem));
 }

@@ -255,6 +255,16 @@ evn_status session_foreign(const evn_session *s, const char *what) {
     return by_opener(s) ? EVN_OK : other_thread(s, what);
 }
 
+evn_status session_may_open(const evn_session *s, const char *what) {
+    const evn_status status = session_foreign(s, what);
+    return status || !s->cluster ? status : session_at_work(s, what);
+}
+
+evn_status session_given(const char *function, const void *out, const void *problem) {
+    if (out && problem) return EVN_OK;
+    return argument_missing(function, out ? "a problem" : "where to put what it opens");
+}
+
 static evn_status room_for_one(evn_session *s) {
     struct opened *more = realloc(s->opened, (size_t)(s->loops + 1) * sizeof *more);
     if (!more) return evn_fail(EVN_MEMORY, "loop: not enough memory");
@@ -283,10 +293,11 @@ static evn_status check_loop(const evn_session *s, const evn_schedule *schedule)
     return status;
 }
 
-/* A loop with the schedule, which is not the session's yet. */
-static evn_status open_loop(evn_loop **out, evn_session *s, evn_schedule *schedule) {
+/* A loop with the schedule, which is not the session's yet; `status`: this rank's so far. */
+static evn_status open_loop(evn_loop **out, evn_session *s, evn_schedule *schedule,
+                            evn_status status) {
     struct opened o = {0};
-    evn_status status = check_loop(s, schedule);
+    if (!status) status = check_loop(s, schedule);
     if (!status) status = room_for_one(s);
     status = session_agree(s, status);
     if (!status) status = evn_loop_open_on(&o.loop, s->units, schedule, s->cluster);
@@ -304,14 +315,14 @@ static evn_status open_loop(evn_loop **out, evn_session *s, evn_schedule *schedu
 
 evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
                          const evn_problem *problem) {
-    NEED_OUT(out);
+    if (out) *out = NULL;
     NEED(s, "a session");
-    NEED(problem, "a problem");
     evn_schedule *own;
-    evn_status status = session_foreign(s, "evn_open_loop()");
-    if (!status) status = evn_session_schedule(&own, s, schedule, problem);
+    evn_status status = session_may_open(s, "evn_open_loop()");
     if (status) return status;
-    status = open_loop(out, s, own);
+    status = session_schedule(&own, s, schedule, problem, session_given(__func__, out, problem));
+    if (status) return status;
+    status = open_loop(out, s, own, EVN_OK);
     if (status)
         evn_schedule_close(own);
     else
@@ -320,11 +331,13 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
 }
 
 evn_status evn_open_loop_on(evn_loop **out, evn_session *s, evn_schedule *schedule) {
-    NEED_OUT(out);
+    if (out) *out = NULL;
     NEED(s, "a session");
-    NEED(schedule, "a schedule");
-    evn_status status = session_foreign(s, "evn_open_loop_on()");
-    return status ? status : open_loop(out, s, schedule);
+    evn_status status = session_may_open(s, "evn_open_loop_on()");
+    if (status) return status;
+    if (!out || !schedule)
+        status = argument_missing(__func__, out ? "a schedule" : "where to put what it opens");
+    return open_loop(out, s, schedule, status);
 }
 
 evn_status session_at_work(const evn_session *s, const char *what) {

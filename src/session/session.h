@@ -69,6 +69,17 @@ evn_status session_blame(const char *name, evn_status status);
 evn_status session_foreign(const evn_session *session, const char *what);
 evn_status session_at_work(const evn_session *session, const char *what);
 
+/* The same before a loop or schedule is opened: over ranks also from within a body or job, where no
+ * rank waits for the call; EVN_OK: none. */
+evn_status session_may_open(const evn_session *session, const char *what);
+
+/* EVN_USAGE: one of these arguments of `function` is NULL. */
+evn_status session_given(const char *function, const void *out, const void *problem);
+
+/* As evn_session_schedule(), over ranks with this rank's status so far, of which all hear. */
+evn_status session_schedule(evn_schedule **out, evn_session *session, const char *text,
+                            const evn_problem *problem, evn_status mine);
+
 /* The loop's entry; NULL, with a message: not of this session, or closed. */
 struct opened *session_find(evn_session *session, const evn_loop *loop);
 

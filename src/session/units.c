@@ -165,6 +165,8 @@ evn_status evn_session_units_open(evn_session *s, const char *list, const char *
     evn_status status = session_foreign(s, "evn_session_units_open()");
     if (status) return status;
     struct words w;
+    if (s->units) status = session_at_work(s, "evn_session_units_open()");
+    if (status) return status; /* a body's: no rank waits for it */
     status = refuse_units(s, "evn_session_units_open()");
     if (!status) status = read_words(s, &w, list, devices, flags);
     status = session_agree(s, status);
