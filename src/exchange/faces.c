@@ -134,7 +134,7 @@ static void find_hosts(evn_exchange *x) {
     }
 }
 
-evn_status exchange_agree(const evn_loop *loop, const char *what, int count, uint64_t sum,
+evn_status exchange_agree(evn_loop *loop, const char *what, int count, uint64_t sum,
                           evn_status mine) {
     return loop->together ? together_same(loop, what, "faces", count, sum, mine) : mine;
 }

@@ -239,7 +239,7 @@ void ahead_close(struct ahead *a);
 /* Over ranks: whether all make the same call with the same faces, with this rank's status so far;
  * collective. Without ranks, `mine`. `sum`: exchange_checksum() of the faces alone, since memory is
  * each rank's own; 0 without ranks. */
-evn_status exchange_agree(const evn_loop *loop, const char *what, int count, uint64_t sum,
+evn_status exchange_agree(evn_loop *loop, const char *what, int count, uint64_t sum,
                           evn_status mine);
 uint64_t exchange_checksum(const evn_loop *loop, int count, const evn_face *face);
 
