@@ -271,6 +271,27 @@ static void change(struct fixture *f) {
     }
 }
 
+/* A change to so many tasks: kept ones, and others that come of none. Their ghosts stay. */
+static void grow(struct fixture *f, int tasks) {
+    static struct change c;
+    memset(&c, 0, sizeof c);
+    for (int t = tasks; t < f->tasks; t++) f->gone[f->gones++] = f->id[t];
+    for (int t = 0; t < tasks; t++) {
+        c.kept[t] = t < f->tasks;
+        c.from[t] = t;
+        c.first[t + 1] = c.first[t] + c.kept[t];
+        if (!c.kept[t]) f->id[t] = make_task(f);
+    }
+    c.of = (evn_change){.tasks = f->tasks = tasks,
+                        .first = c.first,
+                        .from = c.from,
+                        .kept = c.kept,
+                        .links = -1,
+                        .region = c.region};
+    list_regions(f, c.region);
+    ok(evn_loop_change(f->loop, &c.of));
+}
+
 /* While a half is open a change is refused, and all is as it was. */
 static void exchange_in_halves(struct fixture *f) {
     evn_face face[MOST];
@@ -392,11 +413,35 @@ static void test_devices(void **state) {
     assert_true(refused > 0);
 }
 
+/* A change to more tasks, none of them born: a device's table has rows for as many, and for as few
+ * after another one. */
+static void test_tables(void **state) {
+    (void)state;
+    static const char *const lists[] = {"1:GPU:1", "1:GPU:2"};
+    for (int l = 0; l < 2; l++)
+        for (int s = 0; s < 5; s++) {
+            static struct fixture f;
+            begin(&f, &(struct way){
+                          .list = lists[l], .devices = "emulated:2", .schedule = schedules[s]});
+            for (int round = 0; round < 2; round++) {
+                go_through(&f, RUN);
+                grow(&f, MOST);
+                go_through(&f, RUN);
+                go_through(&f, LOOK);
+                grow(&f, 2);
+                go_through(&f, VISIT);
+                go_through(&f, LOOK);
+            }
+            end(&f);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_subteams),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

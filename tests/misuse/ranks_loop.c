@@ -47,6 +47,7 @@ static evn_status open_loop(struct world *w, evn_units *units, const evn_schedul
 void ranks_loop(struct world *w) {
     evn_schedule *of_two, *longer, *other;
     evn_recovery *recovery;
+    int numbers[TASKS] = {0};
     evn_loop *loop;
     must_ok(evn_schedule_open(&of_two, "static", &(evn_problem){.tasks = TASKS, .units = 2}));
     must_ok(evn_schedule_open(&longer, "static", &(evn_problem){.tasks = 40, .units = RANKS}));
@@ -63,6 +64,8 @@ void ranks_loop(struct world *w) {
     ONE("a body", evn_loop_run(w->own, ODD ? NULL : nothing, NULL))
     ONE("access 9", evn_loop_visit_host(w->own, nothing, NULL, ODD ? (evn_access)9 : EVN_READ))
     ONE("access 0", evn_loop_visit_host(w->placed, nothing, NULL, ODD ? (evn_access)0 : EVN_READ))
+    ONE("at NULL", evn_loop_allgather(w->own, ODD ? NULL : numbers, sizeof *numbers))
+    ONE("values of", evn_loop_allgather(w->own, numbers, ODD ? 1 : sizeof *numbers))
     ONE("task 2 is -1", evn_loop_weights(w->own, ODD ? negative : equal))
     ALL("task 2 is -1", evn_loop_weights(w->placed, negative))
     ONE_FAILS(EVN_BODY, "the ninth wave", evn_loop_run(w->own, fails, w))
@@ -98,7 +101,7 @@ static evn_status make_within(struct world *w, int row, int *calls) {
     evn_schedule *schedule;
     evn_exchange *x;
     evn_distributed *d;
-    int n = 0, open;
+    int n = 0, open, numbers[TASKS] = {0};
     face_pair(0, pair);
 #define CALL(...)                                                                                  \
     if (row == n++) return (__VA_ARGS__);
@@ -108,6 +111,7 @@ static evn_status make_within(struct world *w, int row, int *calls) {
     CALL(evn_loop_visit_host(w->placed, nothing, NULL, EVN_READ))
     CALL(evn_loop_bring(w->placed))
     CALL(evn_loop_weights(w->own, equal))
+    CALL(evn_loop_allgather(w->own, numbers, sizeof *numbers))
     CALL(evn_loop_change(w->own, &same_tasks))
     CALL(evn_loop_bear(w->own, nothing, NULL, EVN_READ))
     CALL(evn_loop_open_on(&loop, w->units, w->schedule, w->cluster))
