@@ -48,9 +48,10 @@ extern "C" {
  * since; under evn_session_place(): a born task's region is not registered; over ranks, on all of
  * them: ranks differ, the message names the first that does; origins of a born task were sent to
  * several ranks for other tasks; under evn_session_place() a region of a born task is another
- * task's, also of before. EVN_MEMORY. After a failure the loop, its schedule and its exchanges are
- * as before, but if an origin could not be sent to another rank: then its data may be lost, as with
- * a task in evn_loop_run(). */
+ * task's, also of before. EVN_MEMORY; over ranks EVN_DEVICE: an origin's
+ * only valid copy was on a device that is lost. After a failure the loop, its schedule, its
+ * exchanges and the data of all tasks are as before, on all ranks: an origin that goes to another
+ * rank has memory on both until all have agreed. */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
 /* Number of changes since the loop was opened. */

@@ -20,6 +20,8 @@ static int rank_at(const void *record, int i) {
     return rank;
 }
 
+size_t agree_most(int ranks) { return sizeof(struct failure) + (size_t)ranks * sizeof(int32_t); }
+
 evn_status agree_record(struct record *out, int rank, evn_status own, const char *text) {
     const int32_t number = rank;
     out->bytes = 0;

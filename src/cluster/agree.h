@@ -8,6 +8,8 @@
 evn_status agree_record(struct record *out, int rank, evn_status own, const char *text);
 /* tree_join: merges ranks with the same failure; interruptions yield to failures. */
 evn_status agree_join(struct record *mine, const void *theirs, size_t bytes, void *unused);
+/* Bytes of a record of all of `ranks`, at most. */
+size_t agree_most(int ranks);
 /* The status of a record, and its message in `text`: which ranks of `size`, on which host, the
  * failure. `host` gives the host of a rank. */
 evn_status agree_read(const struct record *record, int size, char *text, size_t room,

@@ -217,6 +217,9 @@ static void cluster_free(evn_cluster *c) {
     free(c->speed);
     record_free(&c->said);
     record_free(&c->answer);
+    record_free(&c->one);
+    record_free(&c->failures);
+    free(c->of);
     free(c);
 }
 

@@ -39,6 +39,9 @@ void cluster_release(evn_cluster *cluster, evn_mail *mail);
 
 /* evn_cluster_carry() whose receiver may discard the message: `data` NULL. */
 evn_status cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);
+/* Memory for what is carried to the peer (`out`) or from it: without it a carriage that finds none
+ * ends the run. Local. EVN_MEMORY. */
+evn_status cluster_carry_reserve(evn_cluster *cluster, int peer, int out);
 
 /* Uses of tags. */
 enum cluster_use {

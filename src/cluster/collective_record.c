@@ -30,6 +30,33 @@ evn_status cluster_failed(const evn_cluster *c) {
     return c->failed ? evn_fail(c->failed, "%s", c->failure) : EVN_OK;
 }
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static evn_status open_of(evn_cluster *c) {
+    if (!c->of) c->of = calloc((size_t)c->size, sizeof *c->of);
+    return c->of ? EVN_OK : evn_fail(EVN_MEMORY, "cluster: no memory for %d ranks", c->size);
+}
+
+/* Ranks whose records come through this one's, with its own. */
+static int ranks_behind(const evn_cluster *c) {
+    const int step = c->rank ? c->rank & -c->rank : c->size, left = c->size - c->rank;
+    return step < left ? step : left;
+}
+
+evn_status cluster_reserve(evn_cluster *c, size_t up, size_t down) {
+    if (!c->kind) return EVN_OK;
+    const size_t each = sizeof(struct up) + sizeof c->failure + up;
+    const size_t all = each * (size_t)ranks_behind(c), failures = agree_most(c->size);
+    const size_t answer = sizeof(struct down) + (down > failures ? down : failures);
+    evn_status status = record_reserve(&c->said, all);
+    if (!status) status = tree_reserve(c->tree, all);
+    if (!status) status = record_reserve(&c->answer, answer);
+    if (status || c->rank) return status;
+    status = open_of(c);
+    if (!status) status = record_reserve(&c->one, agree_most(1));
+    return status ? status : record_reserve(&c->failures, failures);
+}
+
 /* ---- up ------------------------------------------------------------------------------------ */
 
 static evn_status say(evn_cluster *c, evn_status mine, const struct meeting *m,
@@ -59,19 +86,14 @@ static const unsigned char *hear(const unsigned char *p, struct up *up, const ch
 static int is_close(const char *what) { return !strcmp(what, MEET_TO_CLOSE); }
 
 /* A failure joins those there are. */
-static evn_status add_failure(struct record *failures, int rank, evn_status theirs,
-                              const char *text) {
-    struct record one = {0};
-    evn_status status = agree_record(&one, rank, theirs, text);
-    if (!status) status = agree_join(failures, one.data, one.bytes, NULL);
-    record_free(&one);
-    return status;
+static evn_status add_failure(evn_cluster *c, int rank, evn_status theirs, const char *text) {
+    evn_status status = agree_record(&c->one, rank, theirs, text);
+    return status ? status : agree_join(&c->failures, c->one.data, c->one.bytes, NULL);
 }
 
 /* Finds ranks that are in another collective call than this one, where no failure explains it. */
-static evn_status compare_all(const evn_cluster *c, const struct record *all,
-                              const struct meeting *m, struct record *failures) {
-    const unsigned char *p = all->data;
+static evn_status compare_all(evn_cluster *c, const struct meeting *m) {
+    const unsigned char *p = c->said.data;
     evn_status status = EVN_OK;
     for (int r = 0; !status && r < c->size; r++) {
         struct up up;
@@ -82,47 +104,44 @@ static evn_status compare_all(const evn_cluster *c, const struct record *all,
         evn_fail(EVN_USAGE,
                  "it is in %s and rank 0 in %s; all ranks make the same calls in the same order",
                  up.what, m->what);
-        status = add_failure(failures, r, EVN_USAGE, evn_message());
+        status = add_failure(c, r, EVN_USAGE, evn_message());
     }
     return status;
 }
 
 /* All that the ranks have said: what each gave, and the failures made one. */
-static evn_status hear_all(const evn_cluster *c, const struct record *all, const struct meeting *m,
-                           struct cluster_record *of, struct record *failures, struct down *down) {
-    const unsigned char *p = all->data;
+static evn_status hear_all(evn_cluster *c, const struct meeting *m, struct down *down) {
+    const unsigned char *p = c->said.data;
     evn_status status = EVN_OK;
     down->over = 1;
     for (int r = 0; !status && r < c->size; r++) {
         struct up up;
         const char *text;
-        p = hear(p, &up, &text, &of[r]);
+        p = hear(p, &up, &text, &c->of[r]);
         down->stop |= up.stop;
         down->over &= is_close(up.what);
-        if (up.status) status = add_failure(failures, r, (evn_status)up.status, text);
+        if (up.status) status = add_failure(c, r, (evn_status)up.status, text);
     }
-    return status || failures->bytes ? status : compare_all(c, all, m, failures);
+    return status || c->failures.bytes ? status : compare_all(c, m);
 }
 
 /* Rank 0's answer to what the ranks have said. */
 static evn_status answer(evn_cluster *c, const struct meeting *m) {
-    struct cluster_record *of = calloc((size_t)c->size, sizeof *of);
-    struct record failures = {0};
+    struct record *failures = &c->failures;
     struct down down = {0};
     const void *data = NULL;
     size_t bytes = 0;
-    evn_status status = of ? hear_all(c, &c->said, m, of, &failures, &down)
-                           : evn_fail(EVN_MEMORY, "cluster: no memory for %d ranks", c->size);
-    if (!status && !failures.bytes && m->decide) {
-        const evn_status decided = m->decide(m->arg, of, &data, &bytes);
-        if (decided) status = agree_record(&failures, 0, decided, evn_message());
+    failures->bytes = 0;
+    evn_status status = open_of(c);
+    if (!status) status = hear_all(c, m, &down);
+    if (!status && !failures->bytes && m->decide) {
+        const evn_status decided = m->decide(m->arg, c->of, &data, &bytes);
+        if (decided) status = agree_record(failures, 0, decided, evn_message());
     }
-    down.failed = failures.bytes != 0;
+    down.failed = failures->bytes != 0;
     if (!status) status = record_add(&c->answer, &down, sizeof down);
-    if (!status && down.failed) status = record_add(&c->answer, failures.data, failures.bytes);
+    if (!status && down.failed) status = record_add(&c->answer, failures->data, failures->bytes);
     if (!status && !down.failed && bytes) status = record_add(&c->answer, data, bytes);
-    record_free(&failures);
-    free(of);
     return status;
 }
 

@@ -30,6 +30,10 @@ struct meeting {
     size_t down_bytes;
 };
 
+/* Local. Memory for meetings in which each rank says up to `up` bytes, and rank 0 answers up to
+ * `down`: without it a meeting that finds none ends the run. EVN_MEMORY. */
+evn_status cluster_reserve(evn_cluster *cluster, size_t up, size_t down);
+
 /* Collective. The status is the same everywhere. */
 evn_status cluster_meet(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
 

@@ -31,6 +31,9 @@ struct evn_cluster {
     int stopping;         /* 1: some rank's stop flag was set at the last one */
     struct record said;   /* this rank's record; on rank 0 all ranks' */
     struct record answer; /* answer of the last one */
+    /* on rank 0: each rank's record, and failures, those of one rank and of all */
+    struct cluster_record *of;
+    struct record one, failures;
 };
 
 /* 1 if the ranks of this host have more threads, threads[rank] (NULL: one each), than cores. */

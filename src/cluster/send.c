@@ -38,11 +38,15 @@ void cluster_carry_close(evn_cluster *c) {
     c->carriage = NULL;
 }
 
+evn_status cluster_carry_reserve(evn_cluster *c, int peer, int out) {
+    evn_mail **mail = out ? &c->carriage->out[peer] : &c->carriage->in[peer];
+    return *mail ? EVN_OK : cluster_mail_open(c, mail, peer, c->carriage->tag, out, PIECE);
+}
+
 /* A way that cannot be opened leaves the other end waiting for ever, so that ends the run. */
 static evn_mail *way(evn_cluster *c, int peer, int out) {
-    evn_mail **mail = out ? &c->carriage->out[peer] : &c->carriage->in[peer];
-    if (!*mail && cluster_mail_open(c, mail, peer, c->carriage->tag, out, PIECE)) cluster_abort(c);
-    return *mail;
+    if (cluster_carry_reserve(c, peer, out)) cluster_abort(c);
+    return out ? c->carriage->out[peer] : c->carriage->in[peer];
 }
 
 static evn_status send(evn_cluster *c, evn_mail *mail, const void *data, size_t bytes) {

@@ -22,7 +22,7 @@ struct tree {
 
 /* ---- records ---- */
 
-static evn_status reserve(struct record *r, size_t bytes) {
+evn_status record_reserve(struct record *r, size_t bytes) {
     if (bytes <= r->room) return EVN_OK;
     size_t room = r->room ? r->room : 256;
     while (room < bytes) room += room / 2;
@@ -34,7 +34,7 @@ static evn_status reserve(struct record *r, size_t bytes) {
 }
 
 evn_status record_add(struct record *r, const void *data, size_t bytes) {
-    evn_status status = reserve(r, r->bytes + bytes);
+    evn_status status = record_reserve(r, r->bytes + bytes);
     if (status || !bytes) return status;
     memcpy(r->data + r->bytes, data, bytes);
     r->bytes += bytes;
@@ -90,6 +90,8 @@ void tree_close(struct tree *t) {
 
 long tree_messages(const struct tree *t) { return t->messages; }
 
+evn_status tree_reserve(struct tree *t, size_t bytes) { return record_reserve(&t->theirs, bytes); }
+
 static evn_status send_piece(struct tree *t, evn_mail *mail, const void *data, size_t bytes) {
     void *room;
     evn_status status = t->kind->take(mail, &room);
@@ -139,7 +141,7 @@ static evn_status receive_record(struct tree *t, evn_mail *mail, struct record *
     uint64_t bytes = 0;
     r->bytes = 0;
     evn_status status = receive_piece(t, mail, r, &bytes, sizeof bytes);
-    if (!status) status = reserve(r, bytes);
+    if (!status) status = record_reserve(r, bytes);
     while (!status && r->bytes < bytes) {
         status = t->kind->expect(mail);
         if (!status) status = receive_piece(t, mail, r, NULL, 0);

@@ -17,7 +17,8 @@ struct record {
     size_t bytes, room;
 };
 
-/* EVN_MEMORY: the record is unchanged. */
+/* EVN_MEMORY: the record is unchanged. record_reserve(): memory for `bytes` in all. */
+evn_status record_reserve(struct record *record, size_t bytes);
 evn_status record_add(struct record *record, const void *data, size_t bytes);
 void record_free(struct record *record);
 
@@ -35,6 +36,9 @@ evn_status tree_up(struct tree *tree, struct record *mine, tree_join join, void 
 
 /* Broadcasts rank 0's record; others' are overwritten. Every rank calls it. */
 evn_status tree_down(struct tree *tree, struct record *record);
+
+/* Memory for children's records of up to `bytes` each. EVN_MEMORY. */
+evn_status tree_reserve(struct tree *tree, size_t bytes);
 
 /* Number of messages that this rank has sent through the tree. */
 long tree_messages(const struct tree *tree);

@@ -59,13 +59,14 @@ static evn_status make_arrays(evn_loop *loop, struct renewal *r, int tasks) {
     return failed ? evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks", tasks) : EVN_OK;
 }
 
-/* Gives tasks of the new generation their owners and times, and lists the born ones. */
+/* Gives tasks of the new generation their owners and times, and lists the born ones. Over ranks
+ * they inherit from where origins will have come together. */
 static void inherit(const evn_loop *loop, struct renewal *r) {
     const struct origins *o = &r->of;
-    const int n = o->change->tasks;
-    for (int t = 0, last = loop->owner[0]; t < n; t++) {
+    const int n = o->change->tasks, *owner = loop->together ? r->together.gathered : loop->owner;
+    for (int t = 0, last = owner[0]; t < n; t++) {
         const int from = o->heaviest[t];
-        if (from >= 0) last = loop->owner[from];
+        if (from >= 0) last = owner[from];
         r->owner[t] = last;
         if (origins_kept(o, t))
             r->seconds[t] = loop->seconds[from];
@@ -106,17 +107,10 @@ static evn_status prepare(evn_loop *loop, struct renewal *r) {
     for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
         if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
     if (!status && loop->together) status = together_room_open(loop, &r->together, &r->of);
-    return status;
-}
-
-/* The rest of what may fail, of which the schedule's change is the last. Over ranks origins have
- * come to where tasks are born before. */
-static evn_status decide(evn_loop *loop, struct renewal *r) {
+    if (status) return status;
     inherit(loop, r);
-    evn_status status = birth_open(&r->birth, &r->of, r->born, r->borns,
-                                   loop->place ? loop->regions : 0, loop->region);
-    if (loop->together) return together_decide(loop, &r->together, &r->of, status);
-    return status ? status : schedule_change(loop->schedule, &r->of);
+    return birth_open(&r->birth, &r->of, r->born, r->borns, loop->place ? loop->regions : 0,
+                      loop->region);
 }
 
 static void tell(const evn_loop *loop, const int *now, int tasks) {
@@ -246,8 +240,10 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     const evn_problem before = *loop->problem;
     status = origins_open(&r.of, &before, c, "loop");
     if (!status) status = prepare(loop, &r);
-    if (loop->together) status = together_gather(loop, &r.together, c, status);
-    if (!status) status = decide(loop, &r);
+    if (loop->together)
+        status = together_change(loop, &r.together, &r.of, c, status);
+    else if (!status)
+        status = schedule_change(loop->schedule, &r.of);
     if (status) {
         tell(loop, NULL, 0);
     } else {

@@ -1,10 +1,13 @@
 /* Other tasks over ranks: all ranks say the same, rank 0's schedule decides. First each rank checks
- * and makes memory; all compare the change; origins of one born task come to one rank; then rank
- * 0's schedule changes, and the others hear of it. Tasks that were decided to be on another rank
- * travel as the next run begins, so that born ones have their data before. */
+ * and makes memory, also that of messages; all compare the change; origins of one born task come to
+ * one rank, and stay where they were, too; then rank 0's schedule changes, which is the last that
+ * can fail, and the others hear of it: origins are dropped on one of the two ranks. Tasks that were
+ * decided to be on another rank travel as the next run begins, so that born ones have their data
+ * before. */
 #include "loop/loop_ranks.h"
 #include "base/checksum.h"
 #include "cluster/collective_record.h"
+#include <evener/clock.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,19 +123,28 @@ static evn_status find_gathered(const evn_loop *loop, const struct origins *o, i
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+static size_t decision_bytes(const struct origins *o) {
+    return sizeof(struct decision) + (size_t)o->change->tasks * sizeof(int);
+}
+
 evn_status together_room_open(const evn_loop *loop, struct together_room *room,
                               const struct origins *o) {
     const size_t n = (size_t)o->change->tasks, m = (size_t)o->before->tasks;
-    char *sent = calloc(m, 1);
     room->next = malloc(n * sizeof *room->next);
     room->done = malloc(n * sizeof *room->done);
     room->decision = malloc(sizeof *room->decision + n * sizeof *room->next);
     room->gathered = malloc(m * sizeof *room->gathered);
+    char *sent = calloc(m, 1), *done = calloc(m, 1);
     evn_status status = EVN_OK;
-    if (!sent || !room->next || !room->done || !room->decision || !room->gathered)
+    if (!sent || !done || !room->next || !room->done || !room->decision || !room->gathered)
         status = evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
     if (!status) status = find_gathered(loop, o, room->gathered, sent);
+    if (!status) status = cluster_reserve(loop->cluster, sizeof(struct given), decision_bytes(o));
     if (!status && evn_cluster_rank(loop->cluster)) status = schedule_follow_open(&room->follow, o);
+    room->moves = (struct moves){.from = loop->owner,
+                                 .to = room->gathered,
+                                 .tasks = status ? 0 : o->before->tasks,
+                                 .done = done};
     free(sent);
     return status;
 }
@@ -142,56 +154,52 @@ void together_room_close(struct together_room *room) {
     free(room->done);
     free(room->decision);
     free(room->gathered);
+    free(room->moves.done);
     schedule_follow_close(&room->follow);
 }
 
 /* ---- the change ---------------------------------------------------------------------------- */
 
-evn_status together_gather(evn_loop *loop, const struct together_room *room, const evn_change *c,
-                           evn_status mine) {
-    static const char *const what = "evn_loop_change()";
-    const int *from = loop->owner, *to = room->gathered;
-    /* before any origin is sent, so that none is lost where one finds no room */
-    const int wants = !mine;
-    if (!mine) mine = move_make_room(loop, from, to);
-    evn_status status = together_same(loop, what, "tasks", c->tasks, mine ? 0 : checksum(c), mine);
-    if (!status) return together_carry(loop, from, to, what, 1);
-    if (wants && !mine) move_drop_room(loop, from, to, loop->problem->tasks);
-    return status;
-}
+static const char change_call[] = "evn_loop_change()";
 
 /* Rank 0's part. */
 struct deciding {
     evn_loop *loop;
     struct together_room *room;
     const struct origins *of;
+    double begin; /* of the origins' way */
 };
+
+/* The origins' way teaches what a byte of the tasks' states costs. */
+static void learn_carry(const struct deciding *d) {
+    const struct moves *m = &d->room->moves;
+    const double state = m->across ? together_state(d->loop, m->from, m->to) : 0;
+    if (state > 0) evn_schedule_carried(d->loop->schedule, state, evn_now() - d->begin);
+}
 
 static evn_status decide(void *arg, const struct cluster_record *of, const void **down,
                          size_t *bytes) {
     const struct deciding *d = arg;
-    const size_t owners = (size_t)d->of->change->tasks * sizeof *d->room->next;
-    evn_status status = schedule_change(d->loop->schedule, d->of);
     (void)of;
+    learn_carry(d);
+    evn_status status = schedule_change(d->loop->schedule, d->of);
     if (status) return status;
     *d->room->decision = (struct decision){
         .chunk = d->loop->together->draws ? evn_schedule_chunk(d->loop->schedule) : 0,
         .instance = evn_schedule_instance(d->loop->schedule)};
-    memcpy(d->room->decision + 1, evn_schedule_owner(d->loop->schedule), owners);
+    *bytes = decision_bytes(d->of);
+    memcpy(d->room->decision + 1, evn_schedule_owner(d->loop->schedule),
+           *bytes - sizeof *d->room->decision);
     *down = d->room->decision;
-    *bytes = sizeof *d->room->decision + owners;
     return EVN_OK;
 }
 
-evn_status together_decide(evn_loop *loop, struct together_room *room, const struct origins *o,
-                           evn_status mine) {
-    struct deciding deciding = {loop, room, o};
-    struct meeting m = {.what = "evn_loop_change()", .decide = decide, .arg = &deciding};
+/* All ranks have changed, or none. */
+static evn_status decide_together(evn_loop *loop, struct together_room *room,
+                                  const struct origins *o, double begin, evn_status mine) {
+    struct deciding deciding = {loop, room, o, begin};
+    struct meeting m = {.what = change_call, .decide = decide, .arg = &deciding};
     evn_status status = cluster_meet(loop->cluster, mine, &m);
-    if (status && loop->together->chunk) { /* gathered tasks are not in their rank's range */
-        together_deal(loop, loop->together->next);
-        loop->pending = 1;
-    }
     if (status) return status;
     struct decision d;
     memcpy(&d, m.down, sizeof d);
@@ -201,6 +209,24 @@ evn_status together_decide(evn_loop *loop, struct together_room *room, const str
     if (evn_cluster_rank(loop->cluster))
         schedule_follow(loop->schedule, &room->follow, room->next, d.chunk, d.instance);
     return EVN_OK;
+}
+
+evn_status together_change(evn_loop *loop, struct together_room *room, const struct origins *o,
+                           const evn_change *c, evn_status mine) {
+    struct moves *m = &room->moves;
+    if (!mine) mine = move_make_room(loop, m);
+    evn_status status =
+        together_same(loop, change_call, "tasks", c->tasks, mine ? 0 : checksum(c), mine);
+    if (!status) {
+        const double begin = evn_now();
+        loop->plan += m->across > 0;
+        status = decide_together(loop, room, o, begin, move_copy(loop, m));
+    }
+    if (status)
+        move_undo(loop, m);
+    else
+        move_end(loop, m);
+    return status;
 }
 
 void together_take(evn_loop *loop, struct together_room *room) {
@@ -222,5 +248,5 @@ void together_take(evn_loop *loop, struct together_room *room) {
 evn_status together_settle(evn_loop *loop) {
     if (!loop->pending) return EVN_OK;
     loop->pending = 0;
-    return together_carry(loop, loop->owner, loop->together->next, "evn_loop_change()", 0);
+    return together_carry(loop, loop->owner, loop->together->next, change_call);
 }

@@ -94,8 +94,7 @@ static evn_status decide_weighed(void *arg, const struct cluster_record *of, con
     return EVN_OK;
 }
 
-/* Bytes of their states, as the schedule weighs them. */
-static double crossing_state(const evn_loop *loop, const int *from, const int *to) {
+double together_state(const evn_loop *loop, const int *from, const int *to) {
     const evn_problem *p = loop->problem;
     double bytes = 0;
     for (int t = 0; p->space && p->state && t < p->tasks; t++)
@@ -104,8 +103,7 @@ static double crossing_state(const evn_loop *loop, const int *from, const int *t
 }
 
 /* Tasks that go to another rank are there from now on, and not only in the next instance. */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what,
-                          int made) {
+evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what) {
     const int n = loop->problem->tasks;
     int *next = loop->together->next, across = 0;
     for (int t = 0; t < n; t++) across += loop_crosses(loop, from[t], to[t]);
@@ -113,9 +111,9 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
         if (next != to) memcpy(next, to, (size_t)n * sizeof *next);
         return EVN_OK;
     }
-    const double state = crossing_state(loop, from, to), begin = evn_now();
+    const double state = together_state(loop, from, to), begin = evn_now();
     loop->plan++;
-    evn_status status = move_tasks(loop, from, to, made);
+    evn_status status = move_tasks(loop, from, to);
     for (int t = 0; t < n; t++)
         if (loop_crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
     if (next != to) memcpy(next, to, (size_t)n * sizeof *next); /* `to` may be a meeting's */
@@ -133,7 +131,7 @@ static evn_status follow(evn_loop *loop, const struct decision *d, const char *w
     g->instance = d->instance;
     if (!d->changed) return EVN_OK;
     const int *next = (const int *)(d + 1);
-    return together_carry(loop, g->next, next, what, 0);
+    return together_carry(loop, g->next, next, what);
 }
 
 evn_status together_learn(evn_loop *loop, evn_status mine) {

@@ -31,6 +31,25 @@ evn_status together_weigh(evn_loop *loop, evn_status mine);
 evn_status together_same(evn_loop *loop, const char *what, const char *noun, int count,
                          uint64_t sum, evn_status mine);
 
+/* Tasks that go to other ranks, all or none; owners before and afterwards. */
+struct moves {
+    const int *from, *to;
+    int tasks;
+    char *done;   /* of each task, 0 at first: this rank's part so far */
+    int across;   /* tasks that go, of all ranks */
+    double bytes; /* sent by this rank */
+};
+enum { MOVE_MADE = 1, MOVE_SENT };
+
+/* Memory for the tasks that will come to this rank. Local; after a failure move_undo(). */
+evn_status move_make_room(const evn_loop *loop, struct moves *moves);
+/* Tasks are where they go, and where they were. Collective; after a failure on any rank move_undo()
+ * on all. */
+evn_status move_copy(evn_loop *loop, struct moves *moves);
+/* Tasks are where they go only; or where they were. Local. */
+void move_end(evn_loop *loop, const struct moves *moves);
+void move_undo(const evn_loop *loop, const struct moves *moves);
+
 /* A change of tasks (change_ranks.c). Memory for decisions about other tasks, and where the origins
  * of born tasks go first. */
 struct together_room {
@@ -38,6 +57,7 @@ struct together_room {
     struct done *done;
     struct decision *decision;
     int *gathered; /* owner of each task of before */
+    struct moves moves;
     int chunk, instance;
     struct schedule_follow follow; /* not on rank 0 */
 };
@@ -47,15 +67,11 @@ evn_status together_room_open(const evn_loop *loop, struct together_room *room,
                               const struct origins *o);
 void together_room_close(struct together_room *room);
 
-/* Compares the change on all ranks, with this rank's status so far; then origins go to the ranks
- * where their tasks are born. After a failure of the first the loop is as before. Collective. */
-evn_status together_gather(evn_loop *loop, const struct together_room *room, const evn_change *c,
-                           evn_status mine);
-
-/* Rank 0's schedule changes, if no rank has failed, and its decision comes into the room, and into
- * this rank's schedule. Collective. */
-evn_status together_decide(evn_loop *loop, struct together_room *room, const struct origins *o,
-                           evn_status mine);
+/* With this rank's status so far: compares the change on all ranks; origins go to the ranks where
+ * their tasks are born; rank 0's schedule changes, and its decision comes into the room and into
+ * this rank's schedule. After a failure all is as before. Collective. */
+evn_status together_change(evn_loop *loop, struct together_room *room, const struct origins *o,
+                           const evn_change *c, evn_status mine);
 
 /* The loop takes the room, and leaves its own: its tasks are those of now. */
 void together_take(evn_loop *loop, struct together_room *room);
@@ -69,15 +85,8 @@ static inline int loop_crosses(const evn_loop *loop, int from, int to) {
            evn_cluster_rank_of(loop->cluster, from) != evn_cluster_rank_of(loop->cluster, to);
 }
 
-/* Sends tasks from the ranks that owned them to their new ranks; `made`: where they go they have
- * memory, by move_make_room(). Collective. */
-evn_status move_tasks(evn_loop *loop, const int *from, const int *to, int made);
-
-/* Memory for the tasks that will come to this rank: all of them, or none after a failure of the
- * program's home.make(). Local. */
-evn_status move_make_room(const evn_loop *loop, const int *from, const int *to);
-/* Drops it again, of the first `tasks` tasks. */
-void move_drop_room(const evn_loop *loop, const int *from, const int *to, int tasks);
+/* Sends tasks from the ranks that owned them to their new ranks. Collective. */
+evn_status move_tasks(evn_loop *loop, const int *from, const int *to);
 
 /* A task's present memory; `known`: if no homes were registered. */
 static inline char *move_memory(const evn_loop *loop, int task, char *known) {
@@ -110,8 +119,10 @@ void together_deal(evn_loop *loop, int *to);
 
 /* Tasks go from the ranks of the units `from` to those of `to`, which are the owners of the next
  * instance from then on; loop->owner follows where ranks differ. The cost is told to the schedule.
- * Collective if any task goes; `what`: the call; `made` as of move_tasks(). */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what,
-                          int made);
+ * Collective if any task goes; `what`: the call. */
+evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what);
+
+/* Bytes of the states of tasks that change their unit's space, as the schedule weighs them. */
+double together_state(const evn_loop *loop, const int *from, const int *to);
 
 #endif

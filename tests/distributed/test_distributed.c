@@ -12,26 +12,13 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 #include "base/checksum.h"
+#include "failing.h"
 #include "wire/ranks.h"
 #include <evener.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define HAVE_FAILING 0
-static long fails;
-#else
-#    define HAVE_FAILING 1
-/* Allocations of this thread: the one that fails, counted down; 0: none does. */
-static _Thread_local long fails;
-static int may_allocate(void) { return !fails || --fails; }
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
-void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
-void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
-#endif
 
 /* Values of a task: its inner ones with a ghost at each end; and ghosts of two resolutions, two
  * means of its left neighbour's, and four repetitions of its right one's. */

@@ -10,24 +10,12 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 #include "exchange/plan.h"
+#include "failing.h"
 #include "record/record.h"
 #include <evener.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define HAVE_FAILING 0
-#else
-#    define HAVE_FAILING 1
-/* Allocations of this thread: the one that fails, counted down; 0: none does. */
-static _Thread_local long fails;
-static int may_allocate(void) { return !fails || --fails; }
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
-void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
-void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
-#endif
 
 /* A block has inner values and ghosts in slots, each of which one face may write. */
 enum { SLOTS = 6, WIDTH = 4, INNER = 24, VALUES = INNER + SLOTS * WIDTH, MOST = 120, FACES = 400 };

@@ -3,7 +3,8 @@
  * round; births from origins that were on several ranks; faces that come and go; tasks that travel.
  * All values are those of plain arrays, under every schedule, with memory of the program's and with
  * regions, on cores and on devices. Ranks that say different things all hear of it, and go on as
- * before. Run: ctest -R change-ranks */
+ * before; and so they do whichever allocation of a call fails on one of them. Run: ctest -R
+ * change-ranks */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 #include "exchange/plan.h"
+#include "failing.h"
 #include "wire/ranks.h"
 #include <evener.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ struct trial {
     int ranks, place, rounds;
     const char *schedule;
     const char *const *list;
-    int few; /* 1: of many tasks few change at a time, and few move */
+    int few;   /* 1: of many tasks few change at a time, and few move */
+    int fails; /* 1: every allocation of calls fails first, each round on another rank */
 };
 static const struct trial *trial;
 
@@ -45,6 +48,8 @@ struct world {
     evn_place *place;
     evn_exchange *exchange;
     int fail_make;
+    int failing;   /* the rank where allocations fail; -1: none */
+    long from;     /* the first of them */
     unsigned seed; /* the same on all ranks */
     int tasks;
     int line[MOST]; /* tasks in their order */
@@ -78,7 +83,7 @@ static evn_status make(void *arg, int task) {
     must(!w->block[task]);
     if (w->fail_make) return evn_fail(EVN_MEMORY, "line: no room for task %d", task);
     w->block[task] = malloc(BYTES);
-    return EVN_OK;
+    return w->block[task] ? EVN_OK : evn_fail(EVN_MEMORY, "line: no memory for task %d", task);
 }
 
 static void *memory(void *arg, int task, int block, size_t *bytes) {
@@ -165,7 +170,8 @@ static void open_blocks(struct world *w) {
 
 static void open_world(struct world *w, evn_cluster *cluster) {
     evn_face face[2 * MOST];
-    *w = (struct world){.cluster = cluster, .rank = evn_cluster_rank(cluster), .seed = 7};
+    *w = (struct world){
+        .cluster = cluster, .rank = evn_cluster_rank(cluster), .seed = 7, .failing = -1, .from = 1};
     w->tasks = trial->few ? MANY : START;
     open_units(w);
     const evn_problem p = {.tasks = w->tasks,
@@ -281,7 +287,79 @@ static void run_step(struct world *w) {
     w->step++;
 }
 
+/* A run without an exchange, since some of its faces are gone already. */
+static void compute_all(struct world *w) {
+    must_ok(evn_loop_run(w->loop, body, w));
+    for (int t = 0; t < w->tasks; t++) compute(w->value[t], w->step);
+    w->step++;
+}
+
 /* ---- changes ------------------------------------------------------------------------------- */
+
+static evn_status bear(evn_unit *unit, evn_batch *b, void *arg);
+static evn_status call_bear(struct world *w, const void *arg) {
+    (void)arg;
+    return evn_loop_bear(w->loop, bear, w, EVN_READ);
+}
+
+/* A call until it comes about, each time with another allocation of this rank that fails. All ranks
+ * hear of it alike, and what there is stays as it was; `complete`: also values. */
+static void call(struct world *w, evn_status (*made)(struct world *w, const void *arg),
+                 const void *arg, int complete) {
+    const int generation = evn_loop_generation(w->loop), tasks = w->tasks;
+    int owner[MOST];
+    long i = complete ? w->from : 1;
+    for (int tries = 1;; tries++, i++) {
+        char *before = evn_schedule_export(w->schedule);
+        memcpy(owner, evn_loop_owner(w->loop), (size_t)tasks * sizeof *owner);
+        const evn_loop_totals totals = evn_loop_sum(w->loop);
+        if (w->rank == w->failing) fails = i;
+        const evn_status status = made(w, arg);
+        const int failed = w->rank == w->failing && !fails;
+        fails = 0;
+        if (w->failing < 0 || !status) must_ok(status);
+        if (!status) {
+            if (complete) must(w->failing < 0 || tries > 4 || w->from > 1);
+            /* some can be done without; the next change begins behind it */
+            if (complete) w->from = failed ? i + 1 : 1;
+            free(before);
+            return;
+        }
+        must(status == EVN_MEMORY || (made == call_bear && status == EVN_BODY));
+        must(evn_loop_generation(w->loop) == generation);
+        char *now = evn_schedule_export(w->schedule);
+        must(!strcmp(before, now));
+        must(!memcmp(owner, evn_loop_owner(w->loop), (size_t)tasks * sizeof *owner));
+        must(evn_loop_sum(w->loop).moved == totals.moved);
+        free(before);
+        free(now);
+        if (complete) check(w);
+        if (complete && tries % 4 == 0) compute_all(w);
+    }
+}
+
+static evn_status call_change(struct world *w, const void *c) {
+    return evn_loop_change(w->loop, c);
+}
+
+struct added {
+    int count;
+    const evn_face *face;
+};
+static evn_status call_add(struct world *w, const void *arg) {
+    const struct added *a = arg;
+    return evn_exchange_add(w->exchange, a->count, a->face,
+                            w->place ? NULL : (void *const *)w->block);
+}
+
+struct dropped {
+    int count;
+    const int *number;
+};
+static evn_status call_drop(struct world *w, const void *arg) {
+    const struct dropped *d = arg;
+    return evn_exchange_drop(w->exchange, d->count, d->number);
+}
 
 static void add_task(struct steps *p, int kept, int origins, int from) {
     p->kept[p->tasks] = (char)kept;
@@ -328,7 +406,7 @@ static void drop_faces(struct world *w, const struct steps *p) {
         gone[count++] = w->face[i];
         gone[count++] = w->face[i] + 1;
     }
-    must_ok(evn_exchange_drop(w->exchange, count, gone));
+    call(w, call_drop, &(struct dropped){count, gone}, 0);
 }
 
 /* The same by the numbers of tasks: `line` of the new ones. */
@@ -432,8 +510,20 @@ static void add_faces(struct world *w, const struct steps *p) {
         w->face[i] = w->numbered + count;
         count += 2;
     }
-    must_ok(evn_exchange_add(w->exchange, count, face, w->place ? NULL : (void *const *)w->block));
+    call(w, call_add, &(struct added){count, face}, 0);
     w->numbered += count;
+}
+
+/* Each task of before has memory on one rank, also those that were gathered. */
+static void check_memory(const struct world *w) {
+    char here[MOST], all[RANKS_MAX][MOST];
+    for (int t = 0; t < w->tasks; t++) here[t] = w->block[t] != NULL;
+    must_ok(evn_cluster_gather(w->cluster, here, sizeof here, all));
+    for (int t = 0; !w->rank && t < w->tasks; t++) {
+        int count = 0;
+        for (int r = 0; r < trial->ranks; r++) count += all[r][t];
+        must(count == 1);
+    }
 }
 
 static void change(struct world *w) {
@@ -452,11 +542,12 @@ static void change(struct world *w) {
                                .weight = below(w, 2) ? c.weight : NULL,
                                .links = -1,
                                .region = w->place ? c.region : NULL};
-    must_ok(evn_loop_change(w->loop, &change));
+    call(w, call_change, &change, 1);
+    check_memory(w);
     go_on(w, &c, p.tasks, gone);
     w->numbers = &c;
     add_faces(w, &p);
-    must_ok(evn_loop_bear(w->loop, bear, w, EVN_READ));
+    call(w, call_bear, NULL, 0);
     for (int t = 0; t < before; t++) {
         if (!gone[t]) continue;
         if (w->place) must_ok(evn_place_remove(w->place, region[t]));
@@ -472,7 +563,9 @@ static void rounds(evn_cluster *cluster) {
     open_world(&w, cluster);
     for (int r = 0; r < trial->rounds; r++) {
         for (int s = r % 4; s < 3; s++) run_step(&w); /* also none */
+        w.failing = trial->fails ? r % trial->ranks : -1;
         change(&w);
+        w.failing = -1;
     }
     for (int s = 0; s < 3; s++) run_step(&w);
     check(&w);
@@ -511,7 +604,7 @@ static void test_schedules(void **state) {
         for (int r = 0; r < 3; r++)
             for (int place = 0; place < 2; place++)
                 run(&(struct trial){RANKS[r], place, i < SCHEDULES - 1 ? 12 : 2, schedules[i],
-                                    place ? ALONE : CPUS, 0},
+                                    place ? ALONE : CPUS, 0, 0},
                     rounds);
 }
 
@@ -520,18 +613,31 @@ static void test_devices(void **state) {
     static const char *const schedules[] = {"map", "dynamic:chunk=1,memorize=0", "guided:time"};
     for (int s = 0; s < 3; s++)
         for (int r = 0; r < 3; r++)
-            run(&(struct trial){RANKS[r], 1, 8, schedules[s], MIXED, 0}, rounds);
+            run(&(struct trial){RANKS[r], 1, 8, schedules[s], MIXED, 0, 0}, rounds);
 }
 
 /* Plans are mended, not made from scratch. */
 static void test_few(void **state) {
     (void)state;
     for (int r = 0; r < 3; r++) {
-        run(&(struct trial){RANKS[r], 0, 24, "map", CPUS, 1}, rounds);
-        run(&(struct trial){RANKS[r], 1, 24, "static", ALONE, 1}, rounds);
-        run(&(struct trial){RANKS[r], 1, 24, "map", MIXED, 1}, rounds);
-        run(&(struct trial){RANKS[r], 1, 24, "map", GPUS, 1}, rounds);
+        run(&(struct trial){RANKS[r], 0, 24, "map", CPUS, 1, 0}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "static", ALONE, 1, 0}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "map", MIXED, 1, 0}, rounds);
+        run(&(struct trial){RANKS[r], 1, 24, "map", GPUS, 1, 0}, rounds);
     }
+}
+
+/* All or nothing. */
+static void test_failing(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"map", "static", "dynamic:chunk=1,memorize=0",
+                                            "guided:time"};
+    if (!HAVE_FAILING) skip();
+    for (int s = 0; s < 4; s++)
+        for (int r = 0; r < 2; r++) {
+            run(&(struct trial){RANKS[r], 0, 6, schedules[s], CPUS, 0, 1}, rounds);
+            run(&(struct trial){RANKS[r], 1, 6, schedules[s], MIXED, 0, 1}, rounds);
+        }
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
@@ -609,15 +715,14 @@ static void no_room(evn_cluster *cluster) {
 
 static void test_mistakes(void **state) {
     (void)state;
-    run(&(struct trial){3, 0, 0, "static", ALONE, 0}, mistakes);
-    run(&(struct trial){3, 0, 0, "static", ALONE, 0}, no_room);
+    run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, mistakes);
+    run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, no_room);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_schedules), cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_few),       cmocka_unit_test(test_failing),
         cmocka_unit_test(test_mistakes),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -3,10 +3,12 @@
  * and removed. Regions are the place's on all ranks; or the program's of a rank's own tasks and the
  * place's of those that come; or the program's on all ranks, with born ones of the place's. Values
  * are those of plain arrays, on every rank and collected on rank 0; regions are where their tasks
- * are, those of gone tasks are removed. Mistakes are named on all ranks.
+ * are, those of gone tasks are removed. Mistakes are named on all ranks; whichever allocation fails
+ * on one of them, all is as it was.
  *
  * Each case is a run of its own, as in test_session_ranks.c. Run: ctest -R session-change */
 #include "check.h"
+#include "failing.h"
 #include <evener.h>
 #include <signal.h>
 #include <stdio.h>
@@ -138,6 +140,43 @@ static evn_status bear(evn_unit *unit, evn_batch *b, void *arg) {
     return status;
 }
 
+static void check(void);
+
+static int failing = -1,
+           first_failing = -1; /* the rank where allocations fail; while a line is opened */
+
+static evn_status call_bear(const void *arg) {
+    (void)arg;
+    return evn_loop_bear(loop, bear, NULL, EVN_READ);
+}
+
+/* A call until it comes about, each time with another allocation of this rank that fails. All ranks
+ * hear of it alike, and what there is stays as it was; `complete`: also values. */
+static void call(evn_status (*made)(const void *arg), const void *arg, int complete) {
+    const int generation = evn_loop_generation(loop);
+    for (long i = 1;; i++) {
+        char *before = evn_schedule_export(evn_loop_schedule(loop));
+        if (evn_session_rank(session) == failing) fails = i;
+        const evn_status status = made(arg);
+        fails = 0;
+        MUST(!status || failing >= 0);
+        MUST(!status || status == EVN_MEMORY || (made == call_bear && status == EVN_BODY));
+        if (!status && complete) MUST(failing < 0 || i > 20);
+        if (status) MUST(evn_loop_generation(loop) == generation);
+        char *now = evn_schedule_export(evn_loop_schedule(loop));
+        if (status) MUST(!strcmp(before, now));
+        free(before);
+        free(now);
+        if (!status) return;
+        if (complete) check();
+    }
+}
+
+static evn_status call_place(const void *arg) {
+    (void)arg;
+    return evn_session_place(session, loop, place, EACH, region[0], access_to);
+}
+
 /* ---- the line ------------------------------------------------------------------------------ */
 
 static void add_pair(int t, evn_face *face) {
@@ -172,7 +211,9 @@ static void open_line(void) {
             MUST(!evn_place_make(place, BYTES, &region[t][1]));
         }
     }
-    MUST(!evn_session_place(session, loop, place, EACH, region[0], access_to));
+    failing = first_failing;
+    call(call_place, NULL, 0);
+    failing = -1;
     if (way == PLACES) MUST(!evn_loop_visit_host(loop, fill, NULL, EVN_WRITE));
     for (int t = 0; t + 1 < tasks; t++) {
         face_of[t] = 2 * t;
@@ -327,6 +368,7 @@ static void register_born(struct plan *p) {
         }
 }
 
+static evn_status call_change(const void *c) { return evn_loop_change(loop, c); }
 /* How all should be, and the regions that should be gone: *gone of them; those of the program's
  * memory it removes. */
 static void follow(const struct plan *p, int *gone, int *goes, double **given) {
@@ -365,16 +407,17 @@ static void change(void) {
     draw_plan(&p);
     drop_faces(&p);
     register_born(&p);
-    MUST(!evn_loop_change(loop, &(evn_change){.tasks = p.tasks,
-                                              .first = p.first,
-                                              .from = p.from,
-                                              .kept = p.kept,
-                                              .links = -1,
-                                              .region = p.region[0]}));
+    const evn_change c = {.tasks = p.tasks,
+                          .first = p.first,
+                          .from = p.from,
+                          .kept = p.kept,
+                          .links = -1,
+                          .region = p.region[0]};
+    call(call_change, &c, 1);
     follow(&p, gone, &goes, given);
     for (int i = 0; i < goes; i++) MUST(evn_place_bytes(place, gone[i]) == BYTES);
     add_faces(&p);
-    MUST(!evn_loop_bear(loop, bear, NULL, EVN_READ));
+    call(call_bear, NULL, 0);
     for (int i = 0; i < goes; i++) {
         MUST(evn_place_bytes(place, gone[i]) == (given[i] ? BYTES : 0));
         if (given[i]) MUST(!evn_place_remove(place, gone[i]));
@@ -398,6 +441,21 @@ static void rounds(void) {
     if (ranks && strncmp(schedule, "dynamic", 7) != 0) MUST(evn_loop_sum(loop).moved > 0);
     run_step();
     check(); /* what was collected is gone again */
+    close_line();
+}
+
+/* evn_session_place(), changes and births, on one rank after the other. */
+static void scarcely(void) {
+    first_failing = 1;
+    open_line();
+    for (int r = 0; r < 6; r++) {
+        for (int s = r % 3; s < 3; s++) run_step(); /* also none */
+        failing = r % evn_cluster_size(evn_session_cluster(session));
+        change();
+        failing = -1;
+    }
+    for (int s = 0; s < 3; s++) run_step();
+    check();
     close_line();
 }
 
@@ -502,10 +560,26 @@ static void test_mistakes(void **state) {
     assert_int_equal(run("3", mistakes), 0);
 }
 
+static void test_failing(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"map", "static", "guided:time"};
+    static const char *const lists[] = {"1:CPU:1", "1:CPU:1,1:GPU:1", "1:GPU:1"};
+    if (!HAVE_FAILING) skip();
+    for (int s = 0; s < 3; s++)
+        for (int r = 1; r < 3; r++)
+            for (way = PLACES; way <= PROGRAMS; way++) {
+                schedule = schedules[s];
+                list = lists[s];
+                if (run(ranks_of[r], scarcely))
+                    fail_msg("%s ranks, %s, %s, way %d", ranks_of[r], schedule, list, way);
+            }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_on_devices),
+        cmocka_unit_test(test_failing),
         cmocka_unit_test(test_mistakes),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);

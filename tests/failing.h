@@ -1,0 +1,34 @@
+/* Allocations that fail. Included by one file of a test, which then has malloc() and the like of
+ * its own, for the library too. Not with sanitizers, which want theirs. */
+#ifndef TEST_FAILING_H
+#define TEST_FAILING_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The allocation of this thread that fails, counted down; 0: none does, or it has. */
+static _Thread_local long fails;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define HAVE_FAILING 0
+#else
+#    define HAVE_FAILING 1
+/* C libraries rely on errno, too. */
+static int may_allocate(void) {
+    if (!fails || --fails) return 1;
+    errno = ENOMEM;
+    return 0;
+}
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
+void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
+void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
+void *aligned_alloc(size_t to, size_t n) { return may_allocate() ? __libc_memalign(to, n) : NULL; }
+int posix_memalign(void **p, size_t to, size_t n) {
+    *p = may_allocate() ? __libc_memalign(to, n) : NULL;
+    return *p ? 0 : ENOMEM;
+}
+#endif
+
+#endif
