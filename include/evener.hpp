@@ -8,8 +8,9 @@
  *         });
  *     session.close();
  *
- * Owners. session, loop, place, exchange and recovery are move-only and close their handles, in any
- * order: a session closes all that was opened in it, a loop or place the exchanges that use it.
+ * Owners. session, loop, place, exchange, recovery and schedule are move-only and close their
+ * handles, in any order: a session closes all that was opened in it, a loop or place the exchanges
+ * that use it, a schedule its loop.
  * get() is the handle for functions of evener.h, NULL once it is closed. A session is used by the
  * thread that made it, as evn_open() says.
  *
@@ -36,7 +37,9 @@
 #include <climits>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -136,6 +139,7 @@ struct part {
     /* Bytes of an element of each region, by a place's numbers or by those among a task's; 0: not
      * known, or not the same for all tasks. */
     std::vector<std::size_t> element;
+    std::shared_ptr<void> kept; /* memory that the handle points to */
 
     std::size_t element_of(int region) const {
         return region >= 0 && std::size_t(region) < element.size() ? element[std::size_t(region)]
@@ -164,18 +168,21 @@ struct state {
         return status;
     }
     std::shared_ptr<part> add(void *handle, evn_status (*by)(evn_session *, void *)) {
-        parts.push_back(std::make_shared<part>(part{handle, by, {}, {}}));
+        parts.push_back(std::make_shared<part>(part{handle, by, {}, {}, {}}));
         return parts.back();
     }
     /* Whether this thread may close the session now. */
     evn_status check_time() const {
         if (!(flags & EVN_ANY_CLOSES) && opener != std::this_thread::get_id())
             return evn_fail_text(EVN_USAGE, "session: closed by another thread than its opener's");
-        if (evn_units_running(evn_session_units(session)))
+        const evn_units *units = evn_session_units(session);
+        if (units && evn_units_running(units))
             return evn_fail_text(EVN_USAGE, "session: closed from within a body, which must "
                                             "return first");
         return EVN_OK;
     }
+    /* Closes places, of which no loop is in use any more; with a loop nothing. */
+    void close_places();
     void close_users() { /* exchanges and places; loops are the session's own */
         while (!parts.empty()) {
             const std::shared_ptr<part> last = parts.back();
@@ -232,6 +239,17 @@ inline evn_status close_exchange(evn_session *, void *handle) {
 inline evn_status close_recovery(evn_session *, void *handle) {
     evn_recovery_close(static_cast<evn_recovery *>(handle));
     return EVN_OK;
+}
+inline evn_status close_schedule(evn_session *, void *handle) {
+    evn_schedule_close(static_cast<evn_schedule *>(handle));
+    return EVN_OK;
+}
+
+inline void state::close_places() {
+    for (const std::shared_ptr<part> &p : parts)
+        if (p->close == close_loop) return;
+    for (const std::shared_ptr<part> &p : std::vector<std::shared_ptr<part>>(parts))
+        if (p->close == close_place) close(*p);
 }
 
 } // namespace detail
@@ -416,6 +434,24 @@ class batch {
     std::size_t at(int task, int region = 0) const { return evn_batch_at(handle_, task, region); }
     evn_buffer *table() const { return evn_batch_table(handle_); }
 
+    /* In a body of births (loop::bear()): number of a task's origins; region `region` of its origin
+     * k on cores, and the byte at which it begins on a device. */
+    int origins(int task) const {
+        const int count = evn_batch_origins(handle_, task);
+        if (count < 0) throw error(EVN_USAGE);
+        return count;
+    }
+    template <class T> T *origin(int task, int k = 0, int region = 0) const {
+        void *memory = evn_batch_origin_host(handle_, task, k, region);
+        if (memory) return static_cast<T *>(memory);
+        throw error(EVN_USAGE, on_device() ? "batch: origin() of a batch on a device; its regions "
+                                             "are origin_at() bytes in buffer()"
+                                           : evn_message());
+    }
+    std::size_t origin_at(int task, int k = 0, int region = 0) const {
+        return evn_batch_origin_at(handle_, task, k, region);
+    }
+
     /* On a device: enqueues a kernel. The arguments have the types of its parameters, exactly. */
     template <class... P, class... A>
     void launch(const kernel<P...> &what, int groups, const A &...argument) const {
@@ -560,11 +596,56 @@ class exchange : public detail::owner<evn_exchange, detail::close_exchange> {
     void finish(const batch &of) {
         check(evn_exchange_finish(get(), of.unit().get(), of.device()));
     }
+    /* More faces, as after loop::change(), and without some, by their lasting numbers. */
+    template <class C> void add(const C &faces) {
+        check(evn_exchange_add(get(), detail::number(std::size(faces), "exchange"),
+                               std::data(faces), nullptr));
+    }
+    template <class C> void drop(const C &numbers) {
+        check(evn_exchange_drop(get(), detail::number(std::size(numbers), "exchange"),
+                                std::data(numbers)));
+    }
 
   private:
     friend class loop;
     using owner::owner;
 };
+
+/* Callbacks of a recovery, any callables, or empty: evn_recovery_calls has their meaning. go_on()
+ * calls them, and throws what they throw; of several exceptions the first. */
+struct recovery_calls {
+    std::function<void(unit)> lost;
+    std::function<void(const char *text)> told;
+    std::function<void(int generation)> rebuild;
+};
+
+namespace detail {
+
+struct callbacks {
+    recovery_calls calls;
+    trap *now = nullptr; /* of the go_on() under way */
+
+    static callbacks &of(void *arg) { return *static_cast<callbacks *>(arg); }
+    evn_recovery_calls table() {
+        evn_recovery_calls made{};
+        made.arg = this;
+        if (calls.lost)
+            made.lost = [](evn_unit *u, void *arg) {
+                of(arg).now->call([&] { of(arg).calls.lost(unit(u)); });
+            };
+        if (calls.told)
+            made.told = [](const char *text, void *arg) {
+                of(arg).now->call([&] { of(arg).calls.told(text); });
+            };
+        if (calls.rebuild)
+            made.rebuild = [](void *arg, int generation) {
+                return of(arg).now->call([&] { of(arg).calls.rebuild(generation); });
+            };
+        return made;
+    }
+};
+
+} // namespace detail
 
 /* Keeps the state, and continues on the remaining units when a device fails; <evener/recover.h>.
  * Made by loop::open_recovery().
@@ -578,14 +659,29 @@ class exchange : public detail::owner<evn_exchange, detail::close_exchange> {
  *             recovery.go_on(failure, step);
  *             if (step < 0) step = begin_anew();
  *         }
- */
+ *
+ * Where tasks come and go (loop::change()), recovery_calls::rebuild makes those of the kept state
+ * again, by tasks() and loop::change(). */
 class recovery : public detail::owner<evn_recovery, detail::close_recovery> {
   public:
     recovery() = default;
     void keep(int step) { check(evn_recovery_keep(get(), step)); }
     /* Sets `step` to the restored one; throws where the failure is none of a device's. */
     void go_on(const error &failure, int &step) {
-        check(evn_recovery_go_on(get(), evn_fail_text(failure.status(), failure.what()), &step));
+        detail::trap trap;
+        const std::shared_ptr<void> kept = part_ ? part_->kept : nullptr;
+        if (kept) detail::callbacks::of(kept.get()).now = &trap;
+        const evn_status status =
+            evn_recovery_go_on(get(), evn_fail_text(failure.status(), failure.what()), &step);
+        if (kept) detail::callbacks::of(kept.get()).now = nullptr;
+        trap.rethrow();
+        check(status);
+    }
+    /* In recovery_calls::rebuild: the tasks of the kept state by their numbers of now; -1: gone. */
+    std::vector<int> tasks() const {
+        int count = 0;
+        const int *now = evn_recovery_tasks(get(), &count);
+        return now ? std::vector<int>(now, now + count) : std::vector<int>();
     }
 
   private:
@@ -608,6 +704,26 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
                  void *arg) { return evn_loop_visit_host(self, function, arg, evn_access(how)); },
              body);
     }
+
+    /* Goes on with other tasks; <evener/change.h>. Arrays of `other` are those of containers. */
+    void change(const evn_change &other) {
+        check(evn_loop_change(get(), &other));
+        const std::shared_ptr<detail::part> its = place_.lock();
+        const std::size_t each = part_->element.size();
+        for (std::size_t i = 0; its && other.region && i < std::size_t(other.tasks) * each; i++) {
+            const std::size_t t = i / each;
+            if (other.kept && other.kept[t]) continue;
+            std::size_t &known = part_->element[i % each];
+            if (its->element_of(other.region[i]) != known) known = 0;
+        }
+    }
+    /* Births: body(batch) for the tasks that the last change bore (evn_loop_bear()). */
+    template <class F> void bear(F &&body, access origins = access::read) {
+        call([&](evn_loop *self, evn_body function,
+                 void *arg) { return evn_loop_bear(self, function, arg, evn_access(origins)); },
+             body);
+    }
+    int generation() const { return evn_loop_generation(get()); }
 
     /* New weights of all tasks, from the next instance on. */
     template <class C> void weights(const C &weight) {
@@ -646,6 +762,16 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
     }
     /* Brings the results home, over ranks to rank 0 (evn_session_collect()). */
     void collect() { check(evn_session_collect(session(), get())); }
+    /* Each task's value from the rank that has the task to all ranks (evn_loop_allgather()). */
+    template <class C> void allgather(C &values) {
+        using value = detail::element<C>;
+        static_assert(std::is_trivially_copyable_v<value> && !std::is_const_v<value>,
+                      "values of tasks are copied byte by byte: trivially copyable, not const");
+        if (std::size(values) != std::size_t(tasks()))
+            throw error(EVN_USAGE, "loop: " + std::to_string(std::size(values)) + " values for " +
+                                       std::to_string(tasks()) + " tasks");
+        check(evn_loop_allgather(get(), std::data(values), sizeof(value)));
+    }
 
     /* An exchange of values of type T between regions of the loop's tasks; a T is one element of
      * theirs or several. */
@@ -679,6 +805,16 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
         evn_recovery *made = nullptr;
         check(evn_recovery_open(&made, get(), every, &calls));
         return with(recovery(state_, made));
+    }
+    recovery open_recovery(int every, recovery_calls calls) {
+        const auto kept = std::make_shared<detail::callbacks>();
+        kept->calls = std::move(calls);
+        const evn_recovery_calls table = kept->table();
+        evn_recovery *made = nullptr;
+        check(evn_recovery_open(&made, get(), every, &table));
+        recovery owned = with(recovery(state_, made));
+        owned.part_->kept = kept;
+        return owned;
     }
 
     void name(const char *text) { check(evn_name_loop(session(), get(), text)); }
@@ -715,12 +851,34 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
     std::weak_ptr<detail::part> place_;
 };
 
+/* ---- schedules ---- */
+
+/* A schedule with all that the session knows, for plans, checkpoints and session::open_loop();
+ * <evener/schedule.h>. Made by session::open_schedule(). Closing it closes its loop before. */
+class schedule : public detail::owner<evn_schedule, detail::close_schedule> {
+  public:
+    schedule() = default;
+    /* The assignment as a line of text, and going on from one (evn_schedule_export(), .._import()).
+     */
+    std::string text() const {
+        const std::unique_ptr<char, void (*)(void *)> made(evn_schedule_export(get()), std::free);
+        if (!made) throw error(EVN_MEMORY);
+        return made.get();
+    }
+    void restore(const std::string &text) { check(evn_schedule_import(get(), text.c_str())); }
+
+  private:
+    friend class session;
+    using owner::owner;
+};
+
 /* ---- the session ---- */
 
 /* Flags of a session, joined by |: those of <evener/open.h> and <evener/unit.h>. */
 inline constexpr unsigned over_ranks = EVN_OVER_RANKS, teams = EVN_TEAMS,
-                          any_closes = EVN_ANY_CLOSES, oversubscribe = EVN_OVERSUBSCRIBE,
-                          stay_bound = EVN_STAY_BOUND;
+                          any_closes = EVN_ANY_CLOSES, no_environment = EVN_NO_ENVIRONMENT,
+                          units_later = EVN_UNITS_LATER, oversubscribe = EVN_OVERSUBSCRIBE,
+                          describe_only = EVN_DESCRIBE_ONLY, stay_bound = EVN_STAY_BOUND;
 
 /* Machine, units, loops, record and trace; <evener/open.h>. */
 class session {
@@ -730,6 +888,13 @@ class session {
         : state_(std::make_shared<detail::state>()), unwinding_(std::uncaught_exceptions()) {
         state_->flags = flags;
         check(evn_open(&state_->session, units, devices, flags));
+    }
+    /* Over ranks, or on a machine, that the program has opened itself, and closes after the session
+     * (evn_open_with()). */
+    explicit session(const evn_open_options &options)
+        : state_(std::make_shared<detail::state>()), unwinding_(std::uncaught_exceptions()) {
+        state_->flags = options.flags;
+        check(evn_open_with(&state_->session, &options));
     }
     /* Over the ranks of a communicator of the program's own, by MPI_Comm_c2f() (evn_open_comm()).
      */
@@ -772,6 +937,30 @@ class session {
         evn_loop *made = nullptr;
         check(evn_open_loop(&made, get(), schedule, &problem));
         return loop(state_, made);
+    }
+    /* A loop with a schedule that stays the program's (evn_open_loop_on()). */
+    loop open_loop(schedule &with) {
+        evn_loop *made = nullptr;
+        check(evn_open_loop_on(&made, get(), with.get()));
+        loop owned(state_, made);
+        with.part_->users.push_back(owned.part_);
+        return owned;
+    }
+    /* `text` and `problem` as of open_loop(). */
+    schedule open_schedule(const evn_problem &problem, const char *text = nullptr) {
+        evn_schedule *made = nullptr;
+        check(evn_session_schedule(&made, get(), text, &problem));
+        return schedule(state_, made);
+    }
+    /* Other units, once all loops are closed, or none; places of the former ones are closed
+     * (evn_session_units_open(), .._close()). */
+    void open_units(const char *units, const char *devices = nullptr, unsigned flags = 0) {
+        if (get()) state_->close_places();
+        check(evn_session_units_open(get(), units, devices, flags));
+    }
+    void close_units() {
+        if (get()) state_->close_places();
+        check(evn_session_units_close(get()));
     }
     /* Regions of the session's units; `share`: the part of a device's memory that they may use. */
     place open_place(double share = 0.5) {

@@ -1,6 +1,8 @@
 // Other people's C++ on <evener.hpp>: exceptions of bodies on any unit and core, owners closed in
 // any order, records that are whole or not there, regions of containers, kernels with types,
-// recovery. Run: ctest -R cpp-header-quick. usage: program FOLDER
+// recovery, tasks that come and go, units and schedules of a session. Run: ctest -R
+// cpp-header-quick. usage: program FOLDER
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <evener.hpp>
@@ -391,6 +393,250 @@ static void test_recovery() {
            "no device's"));
 }
 
+// A line of tasks of 64 values, of which the first is divided in two; recovery goes back over that.
+struct line {
+    evn::session session{evn::oversubscribe, "1:CPU:1,1:GPU:1", "emulated:1,fail=kernel@4"};
+    evn::loop loop = session.open_loop(6, 0, "static:chunk=1");
+    evn::place place = session.open_place();
+    std::vector<std::vector<double>> block;
+    std::vector<int> region;
+    evn::exchange halo;
+    bool divided = false;
+
+    line() : block(8, std::vector<double>(64)) {
+        for (std::size_t t = 0; t < 6; t++) region.push_back(place.add(block[t]));
+        loop.use(place, region, {evn::access::both});
+    }
+    // Task t comes from origin[t], -1: from none; the first `born` ones are born.
+    void change(const std::vector<int> &origin, std::size_t born) {
+        std::vector<int> first{0}, from;
+        std::vector<char> kept;
+        for (std::size_t t = 0; t < origin.size(); t++) {
+            kept.push_back(t >= born);
+            if (origin[t] >= 0) from.push_back(origin[t]);
+            first.push_back(int(from.size()));
+        }
+        evn_change other{};
+        other.tasks = int(origin.size()), other.first = first.data(), other.from = from.data();
+        other.kept = kept.data(), other.region = region.data(), other.links = -1;
+        loop.change(other);
+    }
+    void divide() {
+        const int whole = region[0];
+        region.erase(region.begin());
+        region.insert(region.begin(), {place.add(block[6]), place.add(block[7])});
+        change({0, 0, 1, 2, 3, 4, 5}, 2);
+        loop.bear([](const evn::batch &batch) {
+            for (int t : batch) {
+                IS(batch.origins(t) == 1 && batch.origin_at(t) == 0);
+                std::copy_n(batch.origin<double>(t), 64, batch.host<double>(t));
+            }
+        });
+        place.remove(whole);
+        divided = true;
+    }
+    void unite(const std::vector<int> &now) {
+        IS(now == std::vector<int>{-1, 2, 3, 4, 5, 6});
+        const int halves[] = {region[0], region[1]};
+        region.erase(region.begin(), region.begin() + 2);
+        region.insert(region.begin(), place.add(block[0]));
+        change(now, 1);
+        for (const int half : halves) place.remove(half);
+        divided = false;
+    }
+    void add(int step) {
+        const step_kernel kernel(steps_kernels, "add");
+        loop.run([&](const evn::batch &batch) {
+            const double by = 1 + step;
+            if (batch.on_device())
+                return batch.launch(kernel, batch.size(), batch.buffer(), batch.table(), by);
+            for (int t : batch)
+                for (int i = 0; i < 64; i++) batch.host<double>(t)[i] += by;
+        });
+    }
+};
+
+static void test_rebuild() {
+    line whole;
+    std::string told;
+    int lost = 0, generation = -1, runs = 0;
+    evn::recovery recovery;
+    evn::recovery_calls calls;
+    calls.lost = [&](evn::unit unit) { lost += unit.is_gpu() && unit.number() == 1; };
+    calls.told = [&](const char *text) { told += text; };
+    calls.rebuild = [&](int of) {
+        generation = of;
+        whole.unite(recovery.tasks());
+    };
+    recovery = whole.loop.open_recovery(5, calls);
+    for (int step = 0; step < 12; runs++) try {
+            recovery.keep(step);
+            if (step == 2 && !whole.divided) whole.divide();
+            whole.add(step);
+            step++;
+        } catch (const evn::error &e) {
+            recovery.go_on(e, step);
+            IS(step == 0 && !whole.divided);
+        }
+    IS(runs == 4 + 12 && lost == 1 && generation == 0 && whole.loop.generation() == 3);
+    IS(has(told, "goes on from step 0"));
+    whole.loop.collect();
+    for (std::size_t t = 1; t < 8; t++) IS(whole.block[t] == std::vector<double>(64, 78.0));
+    // each callback's exception reaches the caller of go_on(), as it is
+    for (int which = 0; which < 3; which++) {
+        line other;
+        evn::recovery its;
+        evn::recovery_calls throwing;
+        throwing.rebuild = [&](int) { other.unite(its.tasks()); };
+        if (which == 0) throwing.lost = [](evn::unit) { throw own(0, 1); };
+        if (which == 1) throwing.told = [](const char *) { throw own(1, 1); };
+        if (which == 2) throwing.rebuild = [](int) { throw own(2, 1); };
+        its = other.loop.open_recovery(5, throwing);
+        int step = 0, thrown = -1;
+        try {
+            for (; step < 12; step++) {
+                its.keep(step);
+                if (step == 2) other.divide();
+                other.add(step);
+            }
+        } catch (const evn::error &e) {
+            try {
+                its.go_on(e, step);
+            } catch (const own &o) {
+                thrown = o.task;
+            }
+        }
+        IS(thrown == which);
+        if (which < 2) other.add(step); // which goes on all the same
+        if (which < 2) IS(step == 0);
+    }
+}
+
+// Tasks that come and go, with faces to them, and a value of each on all ranks.
+static void test_changes() {
+    evn::session session(evn::oversubscribe, "2:CPU:1");
+    evn::loop loop = session.open_loop(3, 0, "static");
+    evn::place place = session.open_place();
+    std::vector<double> one(8, 1), two(8, 2), three(8, 3);
+    const std::vector<int> region{place.add(one), place.add(two), place.add(three)};
+    loop.use(place, region, {evn::access::both});
+    const std::vector<evn_face> faces{value(0, 1, 1, 0), value(1, 2, 1, 0)};
+    evn::exchange exchange = loop.open_exchange<double>(faces);
+    // 0 and 2 kept, between them one of 1 and 2, in an order of its own
+    const std::vector<int> first{0, 1, 3, 4}, from{0, 0, 1, 2}, born{-1, place.make(64), -1};
+    const std::vector<char> kept{1, 0, 1};
+    evn_change other{};
+    other.tasks = 3, other.first = first.data(), other.from = from.data();
+    other.kept = kept.data(), other.region = born.data(), other.links = -1;
+    loop.change(other);
+    IS(loop.generation() == 1);
+    const std::vector<evn_face> more{value(0, 1, 2, 0), value(2, 1, 2, 1)};
+    exchange.add(more);
+    IS(has(failure<own>([&] {
+               loop.bear([](const evn::batch &batch) {
+                   for (int t : batch) throw own(t, 0);
+               });
+           }),
+           "task 1"));
+    for (int question = 0; question < 2; question++)
+        IS(has(failure([&] {
+                   loop.bear([&](const evn::batch &batch) {
+                       question ? batch.origins(2) : *batch.origin<double>(1, 2);
+                   });
+               }),
+               question ? "task 2" : "origin 2"));
+    loop.bear([&](const evn::batch &batch) {
+        for (int t : batch) {
+            IS(t == 1 && batch.origins(t) == 2);
+            for (int i = 0; i < 8; i++)
+                batch.host<double>(t)[i] =
+                    batch.origin<double>(t, 0)[i] + batch.origin<double>(t, 1)[i];
+        }
+    });
+    IS(has(failure([&] { // the region of a born task has elements of a size that is not known
+               loop.open_exchange<short>(std::vector<evn_face>{value(0, 9, 0, 0)});
+           }),
+           "task 9"));
+    exchange.run();
+    std::vector<double> sum(3);
+    loop.visit_host(
+        [&](const evn::batch &batch) {
+            for (int t : batch)
+                sum[std::size_t(t)] =
+                    std::accumulate(batch.host<double>(t), batch.host<double>(t) + 8, 0.0);
+        },
+        evn::access::read);
+    loop.allgather(sum);
+    IS(sum == std::vector<double>{8, 6 * 3 + 1 + 3, 24});
+    IS(has(failure([&] {
+               std::vector<double> few(2);
+               loop.allgather(few);
+           }),
+           "2 values for 3 tasks"));
+    exchange.drop(std::vector<int>{2});
+    IS(has(failure([&] { exchange.drop(std::vector<int>{2}); }), "2"));
+    other.tasks = 0;
+    IS(failure([&] { loop.change(other); }) != "" && loop.generation() == 1);
+}
+
+// Units that come later and change, schedules of the program's, machine and ranks of its own.
+static void test_front_door() {
+    const auto nothing = [](const evn::batch &) {};
+    std::vector<double> data(8);
+    setenv("EVENER_UNITS", "no list", 1);
+    IS(has(failure([] { evn::session wrong; }), "EVENER_UNITS"));
+    evn::session session(evn::units_later | evn::no_environment | evn::oversubscribe, "1:CPU:1");
+    IS(!session.units() && has(failure([&] { session.open_loop(3); }), "units"));
+    session.open_units("2:CPU:1", nullptr, evn::oversubscribe);
+    IS(std::string(session.text()) == "2:CPU:1");
+    evn::loop loop = session.open_loop(3);
+    evn::place place = session.open_place();
+    IS(has(failure([&] { session.open_units("1:CPU:1"); }), "loop"));
+    IS(has(failure([&] { session.close_units(); }), "loop"));
+    IS(place && loop && place.add(data) == 0);
+    loop.run(nothing);
+    loop.close();
+    session.close_units();
+    IS(!session.units() && !place.get());
+    session.open_units("3:CPU:1", nullptr, evn::oversubscribe);
+
+    const std::vector<double> weight{5, 1, 1, 1, 1, 1};
+    evn_problem problem{};
+    problem.tasks = 6, problem.weight = weight.data();
+    evn::schedule schedule = session.open_schedule(problem, "binpack");
+    const std::string plan = schedule.text();
+    IS(has(plan, "binpack 6 tasks 3 units"));
+    evn::loop planned = session.open_loop(schedule);
+    planned.run(nothing);
+    schedule.close(); // and its loop before
+    IS(!schedule && !planned);
+    evn::schedule again = session.open_schedule(problem, "binpack");
+    again.restore(plan);
+    IS(again.text() == plan);
+    IS(failure([&] { again.restore("nonsense"); }) != "");
+    evn::loop last = session.open_loop(again);
+    session.close(); // in whatever order
+    IS(!again && !last && !session.get());
+
+    evn_cluster *cluster = nullptr;
+    evn_machine *machine = nullptr;
+    evn::check(evn_cluster_open(&cluster, "alone"));
+    evn::check(evn_cluster_machine(cluster, &machine, 1, 1));
+    evn_open_options options{};
+    options.units = "2:CPU:1", options.cluster = cluster, options.machine = machine;
+    options.flags = evn::no_environment | evn::oversubscribe;
+    {
+        evn::session own_machine(options);
+        IS(evn_session_machine(own_machine.get()) == machine);
+        own_machine.open_loop(4).run(nothing);
+    }
+    options.units = "x";
+    IS(failure([&] { evn::session wrong(options); }) != "");
+    evn_machine_close(machine);
+    evn_cluster_close(cluster, EVN_OK);
+    unsetenv("EVENER_UNITS");
+}
+
 // Over two processes the last rank throws: in a body, or alone between loops. Rank 0 says it once,
 // and all end.
 static int fail_on_rank(const std::string &where) try {
@@ -413,8 +659,8 @@ int main(int count, char **words) {
     if (count == 3) return fail_on_rank(words[2]);
     if (count != 2) return 2;
     folder = words[1];
-    for (auto test :
-         {test_thrown, test_subteams, test_data, test_owners, test_records, test_recovery})
+    for (auto test : {test_thrown, test_subteams, test_data, test_owners, test_records,
+                      test_recovery, test_rebuild, test_changes, test_front_door})
         test();
     std::cout << checks << " checks, " << failures << " failed\n";
     return failures > 0;

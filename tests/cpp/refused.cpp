@@ -40,6 +40,9 @@ void use(evn::session &session, evn::place &place, const evn::batch &batch,
     session.open_loop(3).open_exchange<loud>(std::vector<evn_face>());
 #elif CASE == 11 // deleted
     evn::session copy = session;
+#elif CASE == 12 // values of tasks are copied byte by byte
+    const std::vector<double> fixed(3);
+    session.open_loop(3).allgather(fixed);
 #endif
     session.close();
 }
