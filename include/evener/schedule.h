@@ -5,13 +5,33 @@
  * answer. It is a plan (as FFTW's): made once for a problem, fed with times after each instance of
  * the loop, exported and imported as text.
  *
- * A schedule is named by a text with its options behind a colon, "map" or
- * "dynamic:chunk=2,memorize=0". evn_schedule_name() lists all; docs/schedule.md has their options
- * and their sources in the papers. "auto" is the default of runs and sessions.
+ * A schedule is named by a text with its options behind a colon; evn_schedule_name() lists all, and
+ * docs/schedule.md says more of them and of their sources.
  *
- * optimal: one thread of a process at a time uses the solver; waiting for it counts for the limit.
- * With a limit above 0 and below infinity the solver runs in a forked process, which has ended when
- * the call returns. */
+ * - auto: the default of runs and sessions. Starts and learns as map. It gives less work to units
+ *   whose speed varies, or lets units draw tasks, the heaviest first, where that would have been
+ *   shorter in recent instances and all units share their memory (space).
+ * - static: consecutive tasks, n/U each, the remainder to the first units. static:chunk=C: chunks
+ *   of C consecutive tasks to the units in turn, as OpenMP's static with a chunk.
+ * - dynamic:chunk=C,memorize=M: C consecutive tasks to whichever unit asks; after M instances the
+ *   assignment is fixed (default chunk=1, memorize=3; memorize=0: never fixed).
+ * - guided:size: consecutive tasks; once per instance the boundary between two units moves towards
+ *   equal sums of weights per speed, starting from static. guided:time: with measured times.
+ * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by weight.
+ * - binpack: the heaviest task to the unit that would finish it first, neighbours together where
+ *   close. binpack:reassign,cap=N: the cores are to follow, see evn_schedule_reassign().
+ *   binpack:time: the same at first; then by times, as tasks and units turn out to be, where moves
+ *   or another packing pay.
+ * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
+ * - map: balance first, then few bytes between units, or little time on their routes (better with
+ *   Scotch, which is used up to 20,000 tasks).
+ * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC), in S
+ *   seconds and at most a tenth more. One thread of a process at a time uses the solver; waiting
+ *   for it counts for the limit. With a limit above 0 and below infinity the solver runs in a
+ *   forked process, which has ended when the call returns.
+ *
+ * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
+ * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021). */
 #ifndef EVENER_SCHEDULE_H
 #define EVENER_SCHEDULE_H
 
