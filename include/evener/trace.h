@@ -26,6 +26,7 @@
 #ifndef EVENER_TRACE_H
 #define EVENER_TRACE_H
 
+#include <evener/change.h>
 #include <evener/loop.h>
 #include <evener/status.h>
 #include <stdio.h>
@@ -121,6 +122,10 @@ int evn_trace_bursts(const evn_trace *trace, int unit);
 evn_burst evn_trace_burst(const evn_trace *trace, int unit, int i);
 int evn_trace_messages(const evn_trace *trace);
 evn_rank_message evn_trace_message(const evn_trace *trace, int i);
+
+/* A copy of a loop's changes of tasks (evn_loop_changed()) that outlives the loop: *changes of
+ * them, each `shift` s later. malloc'ed, free() it; NULL without memory. */
+evn_changed *evn_trace_changes(const evn_loop *loop, double shift, int *changes);
 
 /* Number of message ends without their other end, since that was not kept: more messages than
  * evn_trace_open() allowed, or still under way. */

@@ -1,5 +1,6 @@
 /* Results of a loop, copied when it is closed. */
 #include "record/record.h"
+#include <evener/trace.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,15 +83,13 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     r->task_s = malloc(tasks * sizeof *r->task_s);
     r->unit = calloc(units, sizeof *r->unit);
     r->burst = malloc(bursts * sizeof *r->burst);
-    r->change = malloc(((size_t)evn_loop_changes(loop) + 1) * sizeof *r->change);
+    r->change = evn_trace_changes(loop, 0, &r->changes);
     evn_burst **sorted = malloc(bursts * sizeof *sorted);
     const int done =
         r->schedule && r->owner && r->task_s && r->unit && r->burst && r->change && sorted;
     if (done) {
         memcpy(r->owner, evn_loop_owner(loop), tasks * sizeof *r->owner);
         r->totals = evn_loop_sum(loop);
-        for (; r->changes < evn_loop_changes(loop); r->changes++)
-            r->change[r->changes] = evn_loop_changed(loop, r->changes);
         for (int u = 0; u < own; u++) r->unit[first + u].stats = evn_loop_stats(loop, u);
         for (int t = 0; t < r->tasks; t++) {
             r->unit[r->owner[t]].tasks++;

@@ -1,6 +1,7 @@
 /* Changes of the tasks of a trace's loops: what the loops say of them, on the trace's axis of time.
  * Over ranks those of rank 0, which made the same. */
 #include "trace/gathered.h"
+#include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,13 +49,14 @@ int trace_has_changes(const evn_trace *t, int loop) {
     return trace_changes(t, loop) && !isinf(trace_loop_begin(t, loop));
 }
 
-int loops_take_changes(struct kept_loop *to, const evn_loop *loop, double shift) {
-    const int changes = evn_loop_changes(loop);
-    if (changes) to->change = malloc((size_t)changes * sizeof *to->change);
-    if (changes && !to->change) return -1;
-    for (to->changes = 0; to->changes < changes; to->changes++) {
-        to->change[to->changes] = evn_loop_changed(loop, to->changes);
-        to->change[to->changes].begin += shift;
+evn_changed *evn_trace_changes(const evn_loop *loop, double shift, int *changes) {
+    NEED_OR(NULL, loop, "a loop");
+    NEED_OR(NULL, changes, "where to put the number of changes");
+    const int count = evn_loop_changes(loop);
+    evn_changed *copy = malloc(((size_t)count + 1) * sizeof *copy);
+    for (*changes = 0; copy && *changes < count; ++*changes) {
+        copy[*changes] = evn_loop_changed(loop, *changes);
+        copy[*changes].begin += shift;
     }
-    return 0;
+    return copy;
 }

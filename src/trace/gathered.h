@@ -82,10 +82,6 @@ evn_status loops_open(struct kept_loops **out, const evn_units *units, double or
 void loops_sort(struct kept_loops *all);
 void loops_close(struct kept_loops *all);
 
-/* Copies the changes of a loop, opened `shift` seconds after the trace's time began. -1: no memory.
- */
-int loops_take_changes(struct kept_loop *to, const evn_loop *loop, double shift);
-
 /* One end of a message, with the rank that recorded it. */
 struct message_end {
     struct log_entry is;

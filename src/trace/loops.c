@@ -49,7 +49,9 @@ static evn_status grow(struct kept_loops *all, const evn_loop *loop, const char 
     if (!of) return no_memory();
     struct kept_loop *is = &of[all->loops];
     *is = (struct kept_loop){.name = strdup(name)};
-    if (is->name && !loops_take_changes(is, loop, shift)) return EVN_OK;
+    is->change = evn_trace_changes(loop, shift, &is->changes);
+    if (is->name && is->change) return EVN_OK;
+    free(is->change);
     free(is->name);
     return no_memory();
 }

@@ -94,6 +94,9 @@ int calls_loop_asking(struct world *w, int row) {
 
 int calls_trace(struct world *w, int row) {
     evn_trace *t = NULL;
+    int changes;
+    GIVES(NULL, "a loop", evn_trace_changes(NULL, 0, &changes))
+    GIVES(NULL, "the number of changes", evn_trace_changes(w->loop, 0, NULL))
     USAGE("where to put", evn_trace_open(NULL, w->plain_loop, 1, 1))
     USAGE("a loop", evn_trace_open(&t, NULL, 1, 1))
     USAGE("latest 0 bursts", evn_trace_open(&t, w->plain_loop, 0, 1))

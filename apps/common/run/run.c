@@ -2,7 +2,7 @@
 #include "common/run/run.h"
 #include "common/run/median.h"
 #include "common/run/ranks.h"
-#include <evener/change.h>
+#include <evener/trace.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,16 +322,6 @@ static evn_status share_ranks(struct timed *t) {
                        &t->result->ranks);
 }
 
-static int take_changes(struct timed *t) {
-    struct run_result *r = t->result;
-    const int changes = evn_loop_changes(t->loop);
-    if (changes) r->change = malloc((size_t)changes * sizeof *r->change);
-    if (changes && !r->change) return -1;
-    for (r->changes = 0; r->changes < changes; r->changes++)
-        r->change[r->changes] = evn_loop_changed(t->loop, r->changes);
-    return 0;
-}
-
 evn_status timed_end(struct timed *t) {
     struct run_result *r = t->result;
     const size_t tasks = (size_t)tasks_of(t);
@@ -339,7 +329,8 @@ evn_status timed_end(struct timed *t) {
     r->owner = malloc(sizeof *r->owner * tasks);
     r->task_s = malloc(sizeof *r->task_s * tasks);
     evn_status status = EVN_OK;
-    if (!r->owner || !r->task_s || take_changes(t))
+    r->change = evn_trace_changes(t->loop, 0, &r->changes);
+    if (!r->owner || !r->task_s || !r->change)
         status = evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
     if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
     if (!status) status = share_totals(t);

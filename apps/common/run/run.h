@@ -103,7 +103,7 @@ struct run_result {
     int *owner;                    /* unit of each task at the end */
     double *task_s;                /* time of each task, s: the median over the last instances */
     int changes;                   /* number of changes of tasks since the loop was opened */
-    evn_changed *change;           /* NULL: there was none */
+    evn_changed *change;           /* copies of them, evn_trace_changes() */
     evn_counts *device;            /* what each device did in the timed part, by its number */
     struct run_phases *phases;     /* phases of each device; NULL: they were not timed */
     evn_moves moved;               /* regions that went from space to space in the timed part */
