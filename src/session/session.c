@@ -1,72 +1,19 @@
-/* Sessions: opened and closed, their loops, record and trace. */
+/* Sessions: opened and closed, their loops and record. */
 #include "base/argument.h"
 #include "base/process.h"
 #include "session/session.h"
 #include "loop/origin.h"
 #include "wire/launcher.h"
-#include <errno.h>
 #include <evener/clock.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TRACE_BURSTS = 1 << 20,  /* of a unit, 32 MB: more than a viewer likes */
-    FEW_BURSTS = 1024,       /* at least, of a unit of one of very many ranks */
     CLOSED_BURSTS = 1 << 18, /* kept of loops that were closed, for the record */
 };
 
 /* -- the files -- */
-
-static int ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
-static evn_status names_record(const char *trace) {
-    return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
-}
-
-/* A trace of one process is written as its loops are closed. */
-static evn_status begin_chrome(evn_session *s, const char *trace) {
-    evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
-    if (status || s->cluster) return status;
-    char about[1024];
-    snprintf(about, sizeof about, "%s%s%s", program_invocation_short_name,
-             s->units ? ", units " : "", s->units ? evn_units_text(s->units) : "");
-    trace_begin(&s->events, evn_output_stream(s->trace.out), about);
-    /* else a process forked from this one would write it once more */
-    fflush(evn_output_stream(s->trace.out));
-    return EVN_OK;
-}
-
-/* FILE.prv and the two files beside it. */
-static evn_status begin_paraver(evn_session *s, const char *trace, const char *record) {
-    evn_output **const out[] = {&s->pcf, &s->row};
-    static const char *const end[] = {"pcf", "row"};
-    evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
-    for (int i = 0; !status && i < 2; i++) {
-        char *name = strdup(trace);
-        if (!name) return evn_fail(EVN_MEMORY, "EVENER_TRACE: not enough memory");
-        memcpy(name + strlen(name) - 3, end[i], 3);
-        if (record && evn_output_same(record, name))
-            status = names_record(name);
-        else
-            status = evn_output_open(out[i], "EVENER_TRACE", name);
-        free(name);
-    }
-    return status;
-}
-
-/* FILE.otf2, which is written at the end. */
-static evn_status begin_otf2(evn_session *s, const char *trace) {
-    evn_status status = evn_trace_otf2();
-    if (status) return session_blame("EVENER_TRACE", status);
-    status = evn_output_try("EVENER_TRACE", trace, 0);
-    if (status) return status;
-    s->otf2 = strdup(trace);
-    return s->otf2 ? EVN_OK : evn_fail(EVN_MEMORY, "EVENER_TRACE: not enough memory");
-}
 
 /* A variable's name of a file, in which each %r is this process's rank; "": not set. */
 static evn_status read_name(const evn_session *s, const char *variable, char name[PATH_MAX]) {
@@ -112,37 +59,19 @@ static evn_status open_files(evn_session *s) {
                                    "name a file");
     if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
     evn_status status = EVN_OK;
-    if (record && trace && evn_output_same(record, trace)) return names_record(trace);
+    if (record && trace && evn_output_same(record, trace)) return session_names_record(trace);
     if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
-    if (status || !trace) return status;
-    if (ends_with(trace, ".otf2")) return begin_otf2(s, trace);
-    return ends_with(trace, ".prv") ? begin_paraver(s, trace, record) : begin_chrome(s, trace);
-}
-
-/* Bursts of a unit, and messages of a rank: rank 0 gets those of all. */
-static int most_kept(const evn_session *s) {
-    const int most = TRACE_BURSTS / (s->cluster ? evn_cluster_size(s->cluster) : 1);
-    return most > FEW_BURSTS ? most : FEW_BURSTS;
+    return status || !trace ? status : session_trace_open(s, trace, record);
 }
 
 /* All ranks know whether rank 0 writes a record, and a trace, to which all contribute. */
 static evn_status tell_files(evn_session *s) {
-    int wanted[] = {s->record.out != NULL, s->trace.out || s->otf2};
+    int wanted[] = {s->record.out != NULL, s->format != NULL};
     evn_status status = s->cluster ? evn_cluster_tell(s->cluster, wanted, sizeof wanted) : EVN_OK;
     if (status) return status;
     s->records = wanted[0];
     s->traces = wanted[1];
-    return s->units ? session_keep_trace(s) : EVN_OK;
-}
-
-/* Chrome's format of one process is written as loops are closed. */
-static int keeps_trace(const evn_session *s) {
-    return s->traces && (s->cluster || s->pcf || s->otf2);
-}
-
-evn_status session_keep_trace(evn_session *s) {
-    if (!keeps_trace(s)) return EVN_OK;
-    return trace_open_loops(&s->kept, s->units, s->cluster, s->begin, most_kept(s));
+    return s->units ? session_trace_keep(s) : EVN_OK;
 }
 
 /* Keeps the first failure of a file for evn_close(). */
@@ -176,56 +105,12 @@ static evn_status take(evn_session *s, struct opened *o) {
     return status ? status : session_gather_record(s, &o->record);
 }
 
-/* Puts a loop's bursts into the trace. */
-static evn_status trace_loop(evn_session *s, const struct opened *o) {
-    char name[640], number[32];
-    snprintf(number, sizeof number, "loop %d", (int)(o - s->opened));
-    snprintf(name, sizeof name, "%.300s: %s", o->record.name ? o->record.name : number,
-             evn_schedule_text(evn_loop_schedule(o->loop)));
-    if (s->kept) return trace_add_loop(s->kept, o->loop, name);
-    evn_status status = trace_add(&s->events, o->loop, "task", name, o->begin);
-    fflush(evn_output_stream(s->trace.out));
-    if (!status && ferror(evn_output_stream(s->trace.out))) /* which says why */
-        status = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
-                                 : evn_output_commit(s->trace.out);
-    return status;
-}
-
-/* Rank 0 gets what all have kept, unless a rank has lost some of it. */
-static evn_status gather_trace(evn_session *s) {
-    evn_status status = s->trace.failed ? evn_fail(s->status, "%s", s->message) : EVN_OK;
-    if (!s->kept) return status;
-    status = session_agree(s, status);
-    return status ? status : evn_trace_gather(s->kept);
-}
-
-/* Ends the trace; gives its files their names, FILE.prv last. */
-static evn_status write_trace(evn_session *s) {
-    if (s->otf2) return evn_trace_put_otf2(s->kept, "task", s->otf2);
-    FILE *const out = evn_output_stream(s->trace.out);
-    evn_status status = EVN_OK;
-    if (s->pcf)
-        status = evn_trace_put_paraver(s->kept, "task", out, evn_output_stream(s->pcf),
-                                       evn_output_stream(s->row));
-    else if (s->kept)
-        status = evn_trace_put(s->kept, "task", out);
-    else
-        trace_end(&s->events);
-    evn_output *const files[] = {s->pcf, s->row, s->trace.out};
-    /* of a write that failed the commit says where */
-    for (int i = 0; i < 3 && (!status || status == EVN_SYSTEM); i++) {
-        const evn_status committed = evn_output_commit(files[i]);
-        if (committed) return committed;
-    }
-    return status;
-}
-
 /* Takes down what the loop did and closes it. */
 static evn_status finish(evn_session *s, struct opened *o) {
     evn_status status = EVN_OK, traced = EVN_OK;
     if (!o->loop) return EVN_OK;
     if (s->records) status = note(s, &s->record, take(s, o));
-    if (s->traces) traced = note(s, &s->trace, trace_loop(s, o));
+    if (s->traces) traced = note(s, &s->trace, session_trace_loop(s, o));
     evn_loop_close(o->loop);
     evn_schedule_close(o->schedule);
     session_forget(o->regions);
@@ -273,7 +158,7 @@ static evn_status room_for_one(evn_session *s) {
 }
 
 static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
-    if (s->traces) return evn_loop_keep_bursts(loop, most_kept(s));
+    if (s->traces) return evn_loop_keep_bursts(loop, session_trace_most(s));
     return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;
 }
 
@@ -394,10 +279,7 @@ static void release(evn_session *s) {
     for (int i = s->loops - 1; i >= 0; i--) record_release(&s->opened[i].record);
     free(s->opened);
     evn_output_close(s->record.out);
-    evn_output_close(s->trace.out);
-    evn_output_close(s->pcf);
-    evn_output_close(s->row);
-    free(s->otf2);
+    session_trace_close(s);
     evn_units_close(s->units);
     evn_machine_close(s->own_machine);
     free(s);
@@ -538,9 +420,9 @@ evn_status evn_close(evn_session *s) {
     if (s->records && !s->record.failed) note(s, &s->record, check_units(s, "EVENER_RECORD"));
     if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
-    if (keeps_trace(s)) note(s, &s->trace, check_units(s, "EVENER_TRACE"));
-    if (s->traces) note(s, &s->trace, gather_trace(s));
-    if ((s->trace.out || s->otf2) && !s->trace.failed) note(s, &s->trace, write_trace(s));
+    if (session_trace_keeps(s)) note(s, &s->trace, check_units(s, "EVENER_TRACE"));
+    if (s->traces) note(s, &s->trace, session_trace_gather(s));
+    if (s->format && !s->trace.failed) note(s, &s->trace, session_trace_write(s));
     if (s->status) evn_fail(s->status, "%s", s->message);
     /* ranks of the program's it closes itself, and may have lost before */
     if (s->ranks != RANKS_GIVEN || s->records || s->traces) status = session_agree(s, s->status);

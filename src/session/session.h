@@ -47,11 +47,12 @@ struct evn_session {
     struct opened *opened;
     int loops;
     struct file record, trace;
-    evn_output *pcf, *row;    /* beside a trace for Paraver; NULL: Chrome's format */
-    char *otf2;               /* a trace for OTF2; NULL: another one, or none */
-    evn_trace *kept;          /* all loops' bursts, to be written at the end; NULL: .. */
-    struct trace_file events; /* .. each loop's are as it is closed */
-    evn_status status;        /* of the files: the first failure and its message */
+    const struct trace_format *format; /* of the trace; NULL: none is written by this process */
+    evn_output *beside[2];             /* Paraver's files beside the trace */
+    char *archive;                     /* OTF2's */
+    evn_trace *kept;                   /* all loops' bursts, to be written at the end; NULL: .. */
+    struct trace_file events;          /* .. each loop's are as it is closed */
+    evn_status status;                 /* of the files: the first failure and its message */
     char message[1024];
 };
 
@@ -89,9 +90,6 @@ void session_forget(struct own_regions *regions);
 /* Drops what is kept of closed loops for record and trace. */
 void session_forget_loops(evn_session *session);
 
-/* Begins to keep bursts for a trace that needs those of all units at the end. */
-evn_status session_keep_trace(evn_session *session);
-
 /* ---- machine and units ---- */
 
 /* Opens the machine and, without EVN_UNITS_LATER, the units, as evn_open() says. Collective. */
@@ -100,6 +98,30 @@ evn_status session_begin(evn_session *session, const char *units, const char *de
 
 /* EVN_USAGE: no units are open. */
 evn_status session_units_needed(const evn_session *session, const char *what);
+
+/* ---- the trace ---- */
+
+/* Opens the trace in the format that the end of its name says. `record`: the record's file, which
+ * none of the trace's may be; NULL: there is none. */
+evn_status session_trace_open(evn_session *session, const char *trace, const char *record);
+/* EVN_USAGE: a file of the trace is the record's. */
+evn_status session_names_record(const char *trace);
+
+/* Whether bursts of all loops are kept for the end, and begins to. */
+int session_trace_keeps(const evn_session *session);
+evn_status session_trace_keep(evn_session *session);
+
+/* Bursts of a unit, and messages of a rank, that are kept. */
+int session_trace_most(const evn_session *session);
+
+/* Puts a loop's bursts into the trace. */
+evn_status session_trace_loop(evn_session *session, const struct opened *opened);
+
+/* At the end: rank 0 gets what all have kept, unless a rank has lost some of it; the trace is
+ * written, and its files get their names; they are closed. */
+evn_status session_trace_gather(evn_session *session);
+evn_status session_trace_write(evn_session *session);
+void session_trace_close(evn_session *session);
 
 /* ---- ranks ---- */
 

@@ -173,7 +173,7 @@ evn_status evn_session_units_open(evn_session *s, const char *list, const char *
     if (status) return status;
     close_units(s);
     status = open_units(s, &w);
-    if (!status) status = session_agree(s, session_keep_trace(s));
+    if (!status) status = session_agree(s, session_trace_keep(s));
     if (!status) return EVN_OK;
     evn_units_close(s->units);
     s->units = NULL;
