@@ -79,15 +79,8 @@ void evn_record_changes(FILE *out, const evn_changed *change, int changes) {
     NEED_OR(, change || changes <= 0, "changes");
     fputc('[', out);
     for (int i = 0; i < changes; i++) {
-        const evn_changed *c = &change[i];
-        fprintf(out,
-                "%s{\"instance\": %d, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d, "
-                "\"moved\": %d",
-                i ? ",\n  " : "", c->instance, c->tasks, c->kept, c->born, c->gone, c->moved);
-        put(out, "moved_bytes", c->moved_bytes);
-        fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d", c->faces_added, c->faces_gone);
-        put(out, "seconds", c->seconds);
-        put(out, "imbalance", c->imbalance);
+        fputs(i ? ",\n  {" : "{", out);
+        json_change(out, &change[i]);
         fputc('}', out);
     }
     fputc(']', out);

@@ -346,14 +346,8 @@ static void write_changes(const struct trace *t, int loop) {
         fprintf(out, ",\"s\":\"%s\",\"cat\":\"change\",\"name\":\"change to %d ",
                 t->ranks > 1 ? "g" : "p", c.tasks);
         json_escaped(out, t->noun);
-        fprintf(out,
-                "s\",\"args\":{\"instance\":%d,\"tasks\":%d,\"kept\":%d,\"born\":%d,\"gone\":%d,"
-                "\"moved\":%d,\"moved_bytes\":",
-                c.instance, c.tasks, c.kept, c.born, c.gone, c.moved);
-        json_fixed(out, c.moved_bytes, 0);
-        fprintf(out, ",\"faces_added\":%d,\"faces_gone\":%d,\"seconds\":", c.faces_added,
-                c.faces_gone);
-        json_number(out, c.seconds);
+        fputs("s\",\"args\":{", out);
+        json_change(out, &c);
         if (t->loop) fputs(",\"loop\":", out);
         if (t->loop) json_text(out, t->loop);
         fputs("}},\n", out);

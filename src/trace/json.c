@@ -1,4 +1,4 @@
-/* JSON's texts and numbers. */
+/* JSON's texts and numbers, and changes of tasks. */
 #include "trace/json.h"
 #include <evener/text.h>
 #include "base/number.h"
@@ -49,4 +49,17 @@ void json_fixed(FILE *out, double value, int digits) {
     }
     number_print(text, sizeof text, "%.*f", digits, value);
     fputs(text, out);
+}
+
+void json_change(FILE *out, const evn_changed *c) {
+    fprintf(out,
+            "\"instance\": %d, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d, "
+            "\"moved\": %d, \"moved_bytes\": ",
+            c->instance, c->tasks, c->kept, c->born, c->gone, c->moved);
+    json_number(out, c->moved_bytes);
+    fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d, \"seconds\": ", c->faces_added,
+            c->faces_gone);
+    json_number(out, c->seconds);
+    fputs(", \"imbalance\": ", out);
+    json_number(out, c->imbalance);
 }

@@ -1,7 +1,8 @@
-/* JSON text and numbers, in every locale. */
+/* JSON text and numbers, in every locale, and the object of a change of tasks. */
 #ifndef TRACE_JSON_H
 #define TRACE_JSON_H
 
+#include <evener/change.h>
 #include <stdio.h>
 
 /* Writes a text as between quotes: quotes, backslashes and control characters escaped, invalid
@@ -16,5 +17,8 @@ void json_number(FILE *out, double value);
 
 /* Writes a number with `digits` decimals. */
 void json_fixed(FILE *out, double value, int digits);
+
+/* Writes the members of a change's object, for records and traces. */
+void json_change(FILE *out, const evn_changed *change);
 
 #endif
