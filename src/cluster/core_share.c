@@ -38,15 +38,16 @@ static evn_status no_cores(int wanted) {
 }
 
 evn_status evn_cluster_machine(evn_cluster *c, evn_machine **out, int wanted, int oversubscribe) {
-    NEED_OUT(out);
+    if (out) *out = NULL;
     NEED(c, "a cluster");
+    evn_status status = out ? EVN_OK : argument_missing(__func__, "where to put what it opens");
+    if (status && !c->kind) return status;
     if (wanted < 0 && !c->kind) return no_cores(wanted);
     if (!c->kind) return evn_machine_open(out);
     struct cores_facts facts;
     struct cores_host *host = malloc(sizeof *host);
     struct cores_share *share = calloc(1, sizeof *share);
-    evn_status status = EVN_OK;
-    if (!host || !share) status = evn_fail(EVN_MEMORY, "cluster: not enough memory");
+    if (!status && (!host || !share)) status = evn_fail(EVN_MEMORY, "cluster: not enough memory");
     if (!status && wanted < 0) status = no_cores(wanted);
     if (!status) status = cores_read(&facts, host);
     status = evn_cluster_agree(c, status);
@@ -62,7 +63,7 @@ evn_status evn_cluster_machine(evn_cluster *c, evn_machine **out, int wanted, in
     free(host);
     free(share);
     status = evn_cluster_agree(c, status);
-    if (status) {
+    if (status && out) {
         evn_machine_close(*out);
         *out = NULL;
     }

@@ -147,6 +147,20 @@ static evn_status bear_without_origin(struct world *w) {
     return evn_fail(status, "%s", message);
 }
 
+/* One rank has a larger region for a born task of another one's, which those find that collect. */
+static evn_status collect_sizes(struct world *w) {
+    const int other = OWN * ((w->rank + 1) % RANKS) + OWN - 1;
+    struct births b;
+    make_births(w, &b);
+    if (ODD) {
+        must_ok(evn_place_remove(w->place, b.region[other]));
+        must_ok(evn_place_make(w->place, 2 * BYTES, &b.region[other]));
+    }
+    change(w, &b);
+    must_ok(evn_loop_bear(w->placed, bear, NULL, EVN_READ));
+    return evn_session_collect(w->session, w->placed);
+}
+
 /* A change with another region of a born task on one rank. */
 static evn_status change_with(struct world *w, struct births *b, int region) {
     const int mine = OWN * w->rank + OWN - 1, right = b->region[mine];
@@ -169,4 +183,5 @@ void ranks_births(struct world *w) {
     goes_on(w);
     ONE_FAILS(EVN_BODY, "region 0 of origin 1", bear_twice(w, bears_wrongly))
     ONE("was removed before evn_loop_bear()", bear_without_origin(w))
+    ONE("collect() with regions of other sizes on rank", collect_sizes(w))
 }

@@ -24,6 +24,9 @@ static evn_status asks(evn_unit *unit, evn_batch *batch, void *arg) {
 void ranks_cluster(struct world *w) {
     static const double no_speed[] = {0};
     char eight[8] = "", all[8 * RANKS], sixteen[16];
+    evn_machine *m;
+    ONE("where to put", evn_cluster_machine(w->cluster, ODD ? NULL : &m, 0, 1))
+    ONE("-1 cores", evn_cluster_machine(w->cluster, &m, ODD ? -1 : 0, 1))
     ONE("units", evn_cluster_units(w->cluster, ODD ? NULL : w->units, NULL))
     ONE("speed of unit 0 is 0", evn_cluster_units(w->cluster, w->units, ODD ? no_speed : NULL))
     ONE("are nowhere", evn_cluster_gather(w->cluster, ODD ? NULL : eight, 8, all))
