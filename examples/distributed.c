@@ -1,7 +1,8 @@
 /* Heat in a pipe whose blocks no rank knows all of. Each rank has blocks of its own; those that
  * take long are divided, and boundaries between ranks move to where ranks take equally long. Each
- * cell is compared with a plain loop, bit by bit: RANKS=processes:3 ./distributed         or mpirun
- * -n 3 ./distributed */
+ * cell is compared with a plain loop, bit by bit:
+ *
+ *     RANKS=processes:3 ./distributed         or mpirun -n 3 ./distributed */
 #include <evener.h>
 #include <evener/change.h>
 #include <math.h>

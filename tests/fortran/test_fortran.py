@@ -1,6 +1,6 @@
 """Programs in Fortran: heat and zones are right on cores, devices and ranks, with one hash; right and wrong calls say what they say in C;
 built by CMake's evener_fortran() and by pkg-config from what is installed (tests/check/install). Run: ctest -R fortran-programs.
-usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN RANKS [test ..]     FOLDER: of the examples"""
+usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN RANKS DISTRIBUTED [test ..]     FOLDER: of the examples"""
 
 import os
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-FOLDER = CALLS = CALLS_FORTRAN = RANKS = ""
+FOLDER = CALLS = CALLS_FORTRAN = RANKS = DISTRIBUTED = ""
 UNITS = ["1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2", "1:GPU:1", "1:GPU:2", "1:CPU:1,2:GPU:1"]
 
 
@@ -64,6 +64,13 @@ class Programs(unittest.TestCase):
             self.assertIsNotNone(moved, out)
             self.assertEqual(int(moved[1]) > 0, count > 1, out)
 
+    def test_distributed(self):
+        """Tasks that no rank knows all of, which are divided, and balanced between ranks."""
+        for count in 1, 2, 3:
+            status, out, err = run(DISTRIBUTED, f"processes:{count}")
+            moved = "some have moved" if count > 1 else "none has moved "
+            self.assertEqual((status, out, err), (0, f"{count} ranks, {34 * count} blocks: 0 cells are wrong, {moved}\n", ""))
+
     def test_launchers(self):
         for kind in "openmpi", "mpich":
             start = shutil.which(f"mpirun.{kind}")
@@ -90,6 +97,6 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    FOLDER, CALLS, CALLS_FORTRAN, RANKS = (os.path.abspath(path) for path in sys.argv[1:5])
-    del sys.argv[1:5]
+    FOLDER, CALLS, CALLS_FORTRAN, RANKS, DISTRIBUTED = (os.path.abspath(path) for path in sys.argv[1:6])
+    del sys.argv[1:6]
     unittest.main()

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 SOURCE = CC = FC = ""
-COVERED = ["status", "version", "clock", "machine", "unit", "cluster", "place", "schedule", "loop", "change", "exchange", "open"]
+COVERED = ["status", "version", "clock", "machine", "unit", "cluster", "place", "schedule", "loop", "change", "exchange", "distributed", "open"]
 # another name, since that of C is taken; any number of arguments
 RENAMED = {"EVN_BODY": "EVN_BODY_FAILED"}
 LEFT_OUT = {"evn_fail": "evn_fail_text"}

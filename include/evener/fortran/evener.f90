@@ -164,6 +164,30 @@ module evener
         integer(c_int) :: numbers = 0       ! EVN_DOUBLES or EVN_FLOATS
     end type
 
+    ! <evener/distributed.h>; pointers: c_loc() of arrays, of `schedule` of a text that ends by c_null_char
+    type, bind(c) :: evn_rank_task
+        integer(c_int) :: rank = 0
+        integer(c_int) :: number = 0
+    end type
+    type, bind(c) :: evn_distribution
+        type(c_ptr) :: cluster = c_null_ptr
+        type(c_ptr) :: units = c_null_ptr
+        type(c_ptr) :: place = c_null_ptr
+        type(c_ptr) :: schedule = c_null_ptr
+        integer(c_int) :: tasks = 0
+        type(c_ptr) :: weight = c_null_ptr
+        integer(c_int) :: instances = 0
+        integer(c_int) :: regions = 0
+        type(c_ptr) :: bytes = c_null_ptr
+        type(c_ptr) :: access = c_null_ptr
+        integer(c_size_t) :: element = 0
+    end type
+    type, bind(c) :: evn_rank_face
+        type(evn_rank_task) :: from
+        type(evn_rank_task) :: to
+        type(evn_face) :: block
+    end type
+
     ! <evener/device.h>: a kernel's argument, and kernels that evener_kernels() has made; a program names those of its own by
     ! type(evn_kernel_source), bind(c, name="heat_kernels") :: heat_kernels, a variable of a module.
     type, bind(c) :: evn_argument
@@ -564,6 +588,32 @@ module evener
             type(c_ptr), value :: exchange; integer(c_int), value :: task; end
         integer(c_int) function evn_exchange_pairs(exchange, bytes) bind(c); import
             type(c_ptr), value :: exchange; real(c_double), intent(inout), optional :: bytes(*); end
+        ! ---- <evener/distributed.h>; evn_distributed_region() and evn_distributed_origin() give an address, or c_null_ptr ----
+        integer(c_int) function evn_distributed_open(distributed, own) bind(c); import
+            type(c_ptr), intent(inout) :: distributed; type(evn_distribution), intent(in) :: own; end
+        subroutine evn_distributed_close(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        integer(c_int) function evn_distributed_tasks(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        integer(c_long_long) function evn_distributed_sum(distributed, rank) bind(c); import
+            type(c_ptr), value :: distributed; integer(c_int), value :: rank; end
+        type(c_ptr) function evn_distributed_loop(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        type(c_ptr) function evn_distributed_region(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        integer(c_int) function evn_distributed_add(distributed, count, face) bind(c); import
+            type(c_ptr), value :: distributed; integer(c_int), value :: count; type(evn_rank_face), intent(in) :: face(*); end
+        subroutine evn_distributed_faces(distributed, within, from, to) bind(c); import
+            type(c_ptr), value :: distributed; integer(c_int), intent(inout), optional :: within, from, to; end
+        integer(c_int) function evn_distributed_run(distributed, body, arg) bind(c); import
+            type(c_ptr), value :: distributed; procedure(evn_body) :: body; type(c_ptr), value :: arg; end
+        integer(c_int) function evn_distributed_change(distributed, change, bytes) bind(c); import
+            type(c_ptr), value :: distributed; type(evn_change), intent(in) :: change
+            integer(c_size_t), intent(in), optional :: bytes(*); end
+        integer(c_int) function evn_distributed_bear(distributed, body, arg) bind(c); import
+            type(c_ptr), value :: distributed; procedure(evn_body) :: body; type(c_ptr), value :: arg; end
+        integer(c_int) function evn_distributed_now(distributed, count, task) bind(c); import
+            type(c_ptr), value :: distributed; integer(c_int), value :: count; type(evn_rank_task), intent(inout) :: task(*); end
+        integer(c_int) function evn_distributed_balance(distributed, moved) bind(c); import
+            type(c_ptr), value :: distributed; integer(c_int), intent(inout), optional :: moved; end
+        type(c_ptr) function evn_distributed_origin(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        real(c_double) function evn_distributed_carried(distributed) bind(c); import; type(c_ptr), value :: distributed; end
         ! ---- <evener/open.h> ----
         integer(c_int) function evn_session_place(session, loop, place, regions, region, access) bind(c); import
             type(c_ptr), value :: session, loop, place; integer(c_int), value :: regions
