@@ -147,7 +147,7 @@ typedef struct evn_kernel_source {
     const char *text; /* complete: contains the dialect's header and the project's headers */
     const evn_kernel_entry *entry; /* ended by a NULL name */
     const char *defines; /* defines of the host compilation, "N=8 DIRECTION=0"; NULL: none */
-    int contract; /* whether the host compiler may fuse a*b+c; device compilers are told the same */
+    int contract; /* 1: the host compiler may fuse a*b+c; device compilers are told the same */
 } evn_kernel_source;
 
 /* Builds the kernels of a source for a device, or takes them from the disk cache. `defines`: "N=8
@@ -195,7 +195,7 @@ evn_status evn_queue_finish(evn_queue *q); /* waits until all its work is done *
 
 evn_status evn_event_open(evn_event **out, evn_device *device);
 void evn_event_close(evn_event *event);
-evn_status evn_event_record(evn_event *event, evn_queue *q); /* when the queue reaches it */
+evn_status evn_event_record(evn_event *event, evn_queue *q); /* happens when the queue is there */
 evn_status evn_queue_wait(evn_queue *q, evn_event *event); /* the queue waits for the event, also of
                                                               another device of the same back end */
 evn_status evn_event_finish(evn_event *event);             /* the host waits for the event */

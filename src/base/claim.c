@@ -17,7 +17,7 @@ static struct {
     int file;       /* -1: closed, or it cannot be used */
     unsigned forks; /* process_forks() when it was opened */
     int choosing;
-    int cores;                         /* how many are claimed */
+    int cores;                         /* number of claimed cores */
     unsigned short times[CLAIM_CORES]; /* claim_take() less claim_give() of each */
 } claims = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
 

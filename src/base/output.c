@@ -13,7 +13,7 @@
 enum { BUFFER = 1 << 16 };
 
 struct evn_output {
-    char *name, *path; /* for messages; name NULL: none */
+    char *name, *path; /* name for messages, NULL: none; path of the file */
     struct output_place place;
     int replaces; /* 0: written into where it is */
     int linked;   /* an unnamed file that can be given a name; else it is copied */

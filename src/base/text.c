@@ -135,7 +135,7 @@ static size_t show(const char *p, char atom[5], size_t *used) {
 struct shown {
     char *out; /* NULL: only counted */
     size_t at, put, head, tail;
-    int said; /* that something is left out */
+    int said; /* 1: it is said that something is left out */
 };
 
 static const char gap[] = " .. ";

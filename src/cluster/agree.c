@@ -11,7 +11,7 @@ struct failure {
     char text[1024];
 };
 
-enum { RANGES = 4 }; /* that a message lists */
+enum { RANGES = 4 }; /* most ranges of ranks that a message lists */
 
 static int rank_at(const void *record, int i) {
     int32_t rank;

@@ -27,7 +27,7 @@ struct piece_header {
 /* To and from a rank. */
 struct ways {
     evn_mail *out[SIZES], *in[SIZES];
-    int failed; /* it came with a failure to the exchange at hand */
+    int failed; /* 1: this rank came with a failure to the current exchange */
 };
 
 struct parcels {

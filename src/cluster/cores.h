@@ -43,7 +43,7 @@ struct cores_share {
     int core[CORES_MAX]; /* the system's numbers, for evn_machine_open_within() */
     int widened;         /* 1: beyond the launcher's binding, see cores_widen() */
     int crowded;         /* 1: cores are shared with other ranks */
-    char how[128];       /* in words: "3 of 8 cores, shared by ranks 0 to 2" */
+    char how[128];       /* the decision in words, "3 of 8 cores, shared by ranks 0 to 2" */
 };
 
 /* Reads this process's facts except `rank`, `wanted` and `oversubscribe`: mask (or OpenMP's

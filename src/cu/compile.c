@@ -122,7 +122,7 @@ struct member {
     evn_cu_kernel *kernel;
     struct member *next;
 };
-static struct member *first, **last = &first; /* in the order of the program; under the lock */
+static struct member *first, **last = &first; /* kernels as the program has them; under the lock */
 
 void evn_cu_kernel_announce(evn_cu_kernel *kernel) {
     struct member *m = malloc(sizeof *m);

@@ -105,7 +105,7 @@ struct cu_thread {
     int instance;         /* number of the instance at hand: 1, or in a teams block from 1 on */
     int instances;        /* number of instances in the teams block so far */
     int threw;            /* an exception has left the body, which ends the batch */
-    int thrown;           /* one has ended the region: evn_cu_thrown()'s answer */
+    int thrown;           /* answer of evn_cu_thrown(), where an exception has ended the region */
     struct wish wish;
     /* as a unit's leader */
     evn_unit *unit;   /* NULL: leads none */

@@ -16,7 +16,7 @@ struct datum {
     size_t bytes;
     int region; /* -1: there is no place yet */
 };
-static struct datum *data;           /* in `memory_of_data`, whose first ones may be free */
+static struct datum *data;           /* data in `memory_of_data`, whose first ones may be free */
 static struct datum *memory_of_data; /* room for `room` */
 static int count, room;
 static evn_place *_Atomic place; /* NULL: no units, or nothing registered */
@@ -356,7 +356,7 @@ void *evn_cu_pointer(const void *memory) {
 /* One side of a copy: memory, where it was used last. */
 struct side {
     int region, space;
-    size_t at; /* in the region */
+    size_t at; /* byte in the region */
     char *host;
     evn_buffer *buffer; /* NULL: on the host */
     evn_queue *queue;

@@ -20,7 +20,7 @@ void cu_report_add(struct site *s, const evn_loop *loop) {
     const int units = evn_units_count(cu.units);
     struct done *d = &s->done;
     if (!d->seconds) d->seconds = calloc((size_t)units, sizeof *d->seconds);
-    if (!d->seconds) return; /* then there is no line */
+    if (!d->seconds) return; /* without times there is no line */
     const evn_loop_totals sum = evn_loop_sum(loop);
     d->wall += sum.compute_s;
     d->instances += sum.instances;

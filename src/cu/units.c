@@ -18,7 +18,7 @@ const evn_cu_site *_Atomic cu_at;
 
 static const char auto_cores[] = "auto, a core each";
 static char text_now[512];      /* the list that the units were opened for; "": EVENER_UNITS */
-static pid_t process;           /* that opened them */
+static pid_t process;           /* process that opened the units */
 static _Thread_local int spoke; /* why the program ends */
 
 const char *cu_variable(const char *name) {

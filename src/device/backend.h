@@ -87,7 +87,7 @@ struct evn_kernel {
     const evn_kernel_entry *entry; /* name, items, kinds of parameters */
     /* device.c's */
     int is_kept;               /* 1: by evn_kernel_get(); several threads launch it */
-    pthread_mutex_t launching; /* if it is kept */
+    pthread_mutex_t launching; /* held by a launch of a kept kernel */
 };
 
 /* Number of a kernel's parameters; and whether one, as its entry describes it, is a buffer. */

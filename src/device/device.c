@@ -739,7 +739,7 @@ evn_status evn_event_done(evn_event *e, int *done) {
     if (is_foreign(d)) return alive(d, "asking for an event");
     if (!d->backend->event_done(e)) return EVN_OK;
     *done = 1;
-    return finish_event(e); /* which waits for nothing */
+    return finish_event(e); /* the event has happened: nothing is waited for */
 }
 
 evn_status evn_event_seconds(evn_event *begin, evn_event *end, double *seconds) {

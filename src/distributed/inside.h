@@ -15,7 +15,7 @@ struct writing {
     evn_face block;
     evn_rank_task giver; /* rank that gave it, and its number in that call */
     int held;            /* 1: the exchange of the loop has it */
-    int way;             /* that brings it; -1: none, both tasks are here */
+    int way;             /* way that brings the face; -1: none, both tasks are here */
     size_t at;           /* byte in the message */
 };
 

@@ -84,7 +84,7 @@ struct message {
     struct end *from, *to;
     size_t bytes, filled;
     size_t out_at, in_at; /* offsets in the ends' boxes */
-    int sent;             /* in the current run */
+    int sent;             /* 1: the message was sent in the current run */
     /* private to the transport */
     char *host;
     evn_device *host_of;
@@ -166,7 +166,7 @@ struct evn_exchange {
     struct far far;
     int open; /* 1: the current run leaves unpacking to evn_exchange_finish() */
     struct half *half;
-    double *busy; /* for each unit */
+    double *busy; /* seconds of each unit */
 };
 
 /* The task of now at a side of a face: `to` 1, or from. */

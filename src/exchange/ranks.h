@@ -28,7 +28,7 @@ struct way {
     evn_mail *out, *in;
     char *out_room, *in_room; /* values of the current run */
     pthread_mutex_t lock;     /* held while the message is received; other units wait */
-    int expected, here;       /* in the current run: a message is expected; it has arrived */
+    int expected, here;       /* in the current run, 1: a message is expected; 1: it has arrived */
     atomic_int ends;          /* local ends that still have to unpack it */
     int unpackers;            /* local ends that unpack in each run */
     evn_status status;        /* result of the receive, and its message */

@@ -143,10 +143,10 @@ struct evn_loop {
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
     int generation;      /* changes of tasks so far */
     int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
-    struct birth *birth; /* their origins; NULL: there was no change */
+    struct birth *birth; /* origins of born tasks; NULL: there was no change */
     struct evn_changed *changes; /* `generation` of them */
     int *list, *listed;          /* the units' lists, and the owners they are for */
-    int lists;                   /* there are some */
+    int lists;                   /* 1: there are lists */
     int grain;                   /* tasks that are taken at a time */
     double task_seconds;         /* mean seconds of a task in the last instance */
     struct alone alone;          /* whether unit 0 does all of it */

@@ -138,7 +138,7 @@ int machine_kind_of(const evn_machine *m, hwloc_obj_t core) {
 struct placed {
     hwloc_obj_t core;
     int kind, package, cache; /* the L3 cache's index, or -1 */
-    int sibling;              /* which of a core's hardware threads it is */
+    int sibling;              /* number among the core's hardware threads */
     int number, threads;
 };
 

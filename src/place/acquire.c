@@ -99,7 +99,7 @@ static bool acquire_settled(evn_place *p, const struct request *q) {
         struct region *r = region_of(p, q->region[done]);
         const evn_access access = access_to(q, done);
         if (!is_settled(r, q->space, access)) break;
-        r->writer = access != EVN_READ; /* it may be in the list twice */
+        r->writer = access != EVN_READ; /* the region may be in the list twice */
         add_user(r, q->space, 1);
     }
     if (done < q->count) {

@@ -78,7 +78,7 @@ evn_status place_copy(evn_place *p, struct region *r, int from, int to, void *ho
 static evn_status queue_copies(evn_place *p, const struct request *q, char *used) {
     for (int i = 0; i < q->count; i++) {
         struct region *r = region_at(p, q->region[i]);
-        if (!is_missing(q, i, r) || r->in_transfer) continue; /* it may be in the list twice */
+        if (!is_missing(q, i, r) || r->in_transfer) continue; /* a region may be listed twice */
         r->in_transfer = true;
         r->from = place_source(p, r, q->space);
         p->space[r->from].holds++;

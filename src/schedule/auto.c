@@ -90,7 +90,7 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
     s->state = state;
     if ((status = evn_schedule_open(&state->map, "map", p))) return status;
-    free(state->map->pool); /* it learns with this one */
+    free(state->map->pool); /* map learns with auto's pool */
     state->map->pool = NULL;
     state->learn = map_learnt(state->map);
     memcpy(s->owner, state->map->owner, (size_t)p->tasks * sizeof *s->owner);

@@ -129,7 +129,7 @@ static void search(struct fit *f, int i, double over) {
     const int t = f->order[i], first = f->trial[t];
     for (int k = 0; k < p->units; k++) {
         const int u = k == 0 ? first : k <= first ? k - 1 : k;
-        int like = 0; /* one that was tried */
+        int like = 0; /* 1: an equal unit was tried */
         for (int j = 0; j < k && !like; j++) {
             const int v = j == 0 ? first : j <= first ? j - 1 : j;
             like = f->room[u] == f->room[v];

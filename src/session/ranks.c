@@ -12,7 +12,7 @@ static struct {
     unsigned forks;
     int rank;
     int all_know; /* the ranks were left together, with a failure */
-    int silent;   /* there are no ranks, and another process of this host says why */
+    int silent;   /* 1: there are no ranks, and another process of this host says why */
 } joined;
 
 static int is_here(void) { return joined.cluster && joined.forks == process_forks(); }

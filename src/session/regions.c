@@ -322,7 +322,7 @@ static void forget_collected(struct own_regions *r) {
 }
 
 static void remove_gone(struct own_regions *r) {
-    for (int i = 0; i < r->gones; i++) /* but those that the program has removed */
+    for (int i = 0; i < r->gones; i++) /* the program has removed some */
         if (place_is_made(r->place, r->gone[i]) || place_is_absent(r->place, r->gone[i]))
             evn_place_remove(r->place, r->gone[i]);
     free(r->gone);

@@ -18,7 +18,7 @@ struct helper {
 struct helpers {
     struct fork_join fork;
     evn_unit *unit;
-    int count; /* that were made */
+    int count; /* number of helpers that were made */
     void (*work)(int core, void *arg);
     void *arg;
     struct helper helper[];

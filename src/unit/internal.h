@@ -83,7 +83,7 @@ struct evn_units {
     struct fork_join fork;  /* the leaders but the caller are its members */
     atomic_int working;     /* a job is under way */
     struct barrier barrier; /* barrier of evn_unit_synchronize() */
-    int processors;         /* on which the caller might run when it opened them */
+    int processors;         /* processors on which the caller might run when it opened the units */
     atomic_int spares;      /* spare threads were asked for */
     atomic_int interrupted; /* the leader of a unit of one core had to wait for it */
     struct spare *spare;    /* NULL: there are none (spare.c) */

@@ -51,7 +51,7 @@ static _Thread_local struct {
     int dynamic, threads;    /* OpenMP's settings before the loop */
     unsigned long bound_for; /* serial of the units that had its team last */
     int has_team;
-    unsigned forks; /* when it had one */
+    unsigned forks; /* process_forks() when it had a team */
 } caller;
 
 evn_status team_open(evn_unit *u) {

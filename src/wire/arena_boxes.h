@@ -18,7 +18,7 @@ enum { RECEIVER, SENDER, ENDS };
 struct wire_arena_box {
     struct wire_arena_box *next; /* next in its list */
     int from, to, tag;
-    int opened[ENDS], closed[ENDS]; /* with all above, under the arena's lock */
+    int opened[ENDS], closed[ENDS]; /* like all above, under the arena's lock */
     size_t max;
     unsigned char *room[2];
     size_t length[2];  /* bytes of the message there */

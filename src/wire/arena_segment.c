@@ -9,7 +9,7 @@
 
 struct word {
     atomic_ullong count;
-    _Atomic double visible; /* when the last one raised is; 0: at once */
+    _Atomic double visible; /* when the last raised word is visible; 0: at once */
 };
 
 /* A rank's part; its words follow, and its memory from the next page on. */

@@ -185,7 +185,7 @@ evn_status wire_plugin_load_own(const evn_wire_kind **kind, void **library) {
                         "wire: a communicator is given, and no MPI is in this process; link the "
                         "program with MPI's shared library");
     const int is_open = !strncmp(own, "Open MPI", 8);
-    const char *maker = is_open ? "Open MPI" : "MPICH"; /* whose constants others have, too */
+    const char *maker = is_open ? "Open MPI" : "MPICH"; /* others have its constants, too */
     evn_status status =
         load(is_open ? "evener-wire-openmpi.so" : "evener-wire-mpich.so", NULL, kind, library);
     if (status) return evn_fail(status, "%s; this program's MPI is %s", evn_message(), own);

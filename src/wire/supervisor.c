@@ -159,7 +159,7 @@ static void note_deadline(struct run *run) {
     kill_rest(run);
     if (run->deserter >= 0 || run->verdict >= 0) return;
     run->verdict = INTERRUPTED;
-    if (run->ended[0]) return; /* which has spoken for all */
+    if (run->ended[0]) return; /* rank 0 has reported for all */
     char text[120];
     snprintf(text, sizeof text,
              "%d of %d processes did not end within %.0f s of the interrupt and were ended", left,

@@ -12,7 +12,7 @@ struct evn_wire {
     int initialised;   /* 1: initialised here, so finalised here */
     double patience;   /* s of waiting after a stop */
     int is_leaving;    /* 1: a wait has ended by a stop: later ones end at once */
-    int requests;      /* that MPI has of this wire's messages */
+    int requests;      /* number of requests that MPI has of this wire's messages */
     evn_mail *closing; /* closed mail of which MPI still has a message */
 };
 

@@ -83,7 +83,7 @@ static evn_status look_for_room(const evn_segment *s, size_t bytes) {
         return w->host->fail(EVN_MEMORY,
                              "wire: %s: %llu MiB of shared memory on this node, which has %llu MiB",
                              wire_mpi_library(), all >> 20, has >> 20);
-    if (ranks == 1 || statvfs(backing(), &f)) return EVN_OK; /* it is the process's own */
+    if (ranks == 1 || statvfs(backing(), &f)) return EVN_OK; /* the memory is the process's own */
     const unsigned long long left = (unsigned long long)f.f_bavail * f.f_frsize;
     if (all <= left) return EVN_OK;
     return w->host->fail(EVN_MEMORY,

@@ -69,7 +69,7 @@ enum task {
 struct command {
     struct command *next;
     enum task task;
-    long fails; /* on purpose: its number among those of its kind; 0: it does not */
+    long fails; /* number among those of its kind, if it fails on purpose; 0: it does not */
     struct store *to, *from;
     size_t to_at, from_at, bytes;
     void *host_to;

@@ -32,7 +32,7 @@ static void hand_on(int signal, siginfo_t *info, void *context) {
     const int is_info = (before->sa_flags & SA_SIGINFO) != 0;
     const int is_none =
         !is_info && (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN);
-    if (handing || is_none) { /* it comes again, and ends the process */
+    if (handing || is_none) { /* the fault comes again, and ends the process */
         sigaction(signal, &end, NULL);
         if (info->si_code <= 0) raise(signal); /* no fault: a signal that another process sent */
         return;

@@ -94,10 +94,10 @@ struct context {
 static struct loader {
     struct opencl_api api;
     pid_t process;
-    char why[512]; /* there is nothing; "" */
+    char why[512]; /* why there is no device; "" */
     struct platform *platform;
     int platforms;
-    struct found *found; /* in the order they are numbered */
+    struct found *found; /* devices in the order of their numbers */
     int count;
     pthread_mutex_t lock; /* protects the contexts */
     struct context *contexts;
@@ -560,7 +560,7 @@ struct opencl_device {
     cl_device_id id;
     struct context *context;
     int contract;              /* -1: as the source says */
-    cl_command_queue own;      /* for what the host waits for */
+    cl_command_queue own;      /* queue for what the host waits for */
     cl_command_queue outgoing; /* copies to peers; NULL: there are none */
     cl_mem tick;               /* what takes the place of markers that have no time */
     int marker_has_time;
@@ -585,14 +585,14 @@ struct command {
 struct bounce {
     cl_mem handle;
     size_t bytes;
-    cl_event used; /* when the last piece has left it */
+    cl_event used; /* event of the last piece that leaves it */
 };
 
 struct opencl_queue {
     evn_queue base;
     cl_command_queue handle;
     struct opencl_queue *next;
-    pthread_mutex_t lock; /* for the commands: waiters for an event read them, too */
+    pthread_mutex_t lock; /* protects the commands, which waiters for an event read, too */
     struct command *command;
     int commands, room;
     struct bounce bounce[BOUNCES];

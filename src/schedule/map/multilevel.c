@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-    COARSEST = 240, /* vertices a unit of the coarsest level, */
-    LARGE = 250000, /* but where they would be more than this in all */
-    FEWER = 20,     /* so many a unit */
+    COARSEST = 240, /* vertices a unit of the coarsest level */
+    LARGE = 250000, /* vertices in all up to which there are COARSEST a unit */
+    FEWER = 20,     /* vertices a unit, where these are more */
     LEVELS = 64,
 };
 
@@ -19,7 +19,7 @@ enum {
 
 struct levels {
     struct level level[LEVELS];
-    int *into[LEVELS]; /* from this level to the next */
+    int *into[LEVELS]; /* vertex of the next level for each of a level's */
     int n;
 };
 

@@ -7,11 +7,14 @@
  *     "items": [
  *      {"paper": "000", "item": "fig12.B", "what": "overall speedup, guided, 4 GPUs",
  *       "kind": "V",                     V virtual time, C counted, R ratio of real runs (--real),
- * T text or interface, G needs a GPU "value": [2.39, 2.51],           published numbers, or a text;
- * absent where they are lost "unit": "x", "legible": true, "where": "sentence of the paper",
+ *                                        T text or interface, G needs a GPU
+ *       "value": [2.39, 2.51],           published numbers, or a text; absent where they are lost
+ *       "unit": "x", "legible": true, "where": "sentence of the paper",
  *       "ours": ["expression", ..],      values behind one another
- *       "second": ["expression", ["least", "most"], null],  by other published numbers, which are
- * published{000/fig11.ms}[0]: what "value" is by these, where the paper contradicts itself
+ *       "second": ["expression", ["least", "most"], null],
+ *                                        by other published numbers, as published{000/fig11.ms}[0]:
+ *                                        what "value" is by these, where the paper contradicts
+ *                                        itself
  *       "holds": "expression",           an order that the paper states
  *       "band": [0.9, 1.1],              of ours over published; of ours where nothing is published
  *       "wanted": "more",                or "less": the side that is better
