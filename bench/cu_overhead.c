@@ -1,4 +1,4 @@
-/* What a directive costs beside the calls that it stands for: 64 tasks, empty ones and ones of 100
+/* Cost of a directive beside the calls that it stands for: 64 tasks, empty ones and ones of 100
  * us, by evn_loop_run() by hand, by a directive as evener-cc writes it, by OpenMP's `parallel for
  * schedule(dynamic, 1)` and by a serial loop. And what an ordinary region costs whose fork was
  * taken over, beside one that goes to the runtime at once (gcc's entry).

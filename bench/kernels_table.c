@@ -1,4 +1,4 @@
-/* What the kernels of BT, SP and LU take on a GPU, as NVRTC compiles them; no GPU is needed.
+/* Resources of the kernels of BT, SP and LU on a GPU, as NVRTC compiles them; no GPU is needed.
  *
  * A line is a kernel on an architecture: registers and spilled bytes of an item, memory of a group,
  * groups and warps that a multiprocessor has at a time (tests/device/occupancy.h), and what the

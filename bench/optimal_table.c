@@ -1,4 +1,4 @@
-/* What the exact schedule can prove on BT-MZ's zones: classes B, C and D on 2 and 4 equal units,
+/* Proofs of the exact schedule on BT-MZ's zones: classes B, C and D on 2 and 4 equal units,
  * for links from free to so slow that they decide.
  *
  * A unit's speed is taken from what was published for one GPU in this role: 2.96 ms for an average

@@ -107,7 +107,7 @@ struct result {
     double makespan, cut, seconds;
 };
 
-/* What an assignment is worth, exchange counted. */
+/* Rates an assignment, exchange counted. */
 static void rate(const evn_problem *p, const int *owner, struct result *r) {
     double weights = 0, speeds = 0;
     double *load = calloc((size_t)p->units, sizeof *load);

@@ -59,7 +59,7 @@ static void close_bench(struct bench *b) {
     *b = (struct bench){.request = b->request};
 }
 
-/* What a run's launches took, if it is the fastest yet. */
+/* Keeps a run's times of launches, if it is the fastest yet. */
 static void note(struct best *best, const npbmz_result *r) {
     struct best now = {.hash = r->run.hash};
     const struct run_phases *p = &r->run.phases[0];

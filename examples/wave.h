@@ -1,4 +1,4 @@
-/* What wave.cpp and its kernels agree on. A block has a layer of its neighbours' cells around it,
+/* Common to wave.cpp and its kernels. A block has a layer of its neighbours' cells around it,
  * so that its rows have nx + 2 cells; `velocity` is two such planes, along x and along y. */
 enum { NX, NY, AT_LEFT, AT_BOTTOM, SHAPE }; /* numbers of a block's shape: cells, and walls (1) */
 

@@ -18,7 +18,7 @@ struct mesh {
     struct beyond *beyond;
 };
 
-/* Begins with the roots, without values. -1: no memory, as below. */
+/* Opens a mesh of the roots, without values. -1: no memory. */
 int adaptive_mesh_open(struct mesh *mesh, int roots, int levels, double square);
 void adaptive_mesh_close(struct mesh *mesh);
 

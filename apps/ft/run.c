@@ -665,7 +665,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
     status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
     run->states.loop = run->loop;
     if (!status) status = make_room(run);
-    if (!status) status = begin(run); /* to warm up */
+    if (!status) status = begin(run); /* a run to warm up */
     if (!status && run->states.from) status = go_on(run);
     memset(run->phase_s, 0, sizeof run->phase_s);
     if (status) return status;

@@ -40,7 +40,7 @@ static int join(struct program *p, int a, int b) {
     return op;
 }
 
-/* Behind a thread's stream, once its host is there. */
+/* Adds a kernel behind a thread's stream, once its host is there. */
 static int kernel(struct program *p, int thread, double flops, double bytes) {
     const int behind = join(p, p->tail[thread], p->c->time.last[thread]);
     return p->tail[thread] = virtual_kernels(p->c, thread, 1, flops, bytes, behind);
@@ -98,7 +98,7 @@ static int through_hosts(const struct program *p, int thread, int axis) {
     return faces;
 }
 
-/* Both faces of an axis into buffers: packed, and on GPUs to the host. */
+/* Packs both faces of an axis into buffers, and on GPUs brings them to the host. */
 static void give(struct program *p, int thread, int axis, double points) {
     struct virtual_cluster *c = p->c;
     const int faces = through_hosts(p, thread, axis);
@@ -223,7 +223,7 @@ static void apply(struct program *p, struct operator_ of, int n, int made, int w
     for (int t = 0; t < threads; t++) p->waiting[t] = 0;
 }
 
-/* The residual before the first step. */
+/* Adds the residual before the first step. */
 static void begin(struct program *p, int n, int whole) { apply(p, residual, n, n, whole); }
 
 static void step(struct program *p, int n, int whole) {

@@ -215,7 +215,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_SHARE(i, n) for (int i = EVN_ITEM_; i < (n); i += EVN_ITEM_COUNT)
 #    define EVN_FIRST       if (EVN_ITEM_ == 0)
 
-/* the same number of rounds for all items, known to the compiler */
+/* all items have the same number of rounds, known to the compiler */
 #    define EVN_SHARE_AMONG(i, n, items)                                                           \
         for (int i = EVN_ITEM_, evn_left_##i = ((n) + (items)-1) / (items); evn_left_##i > 0;      \
              evn_left_##i--, i += (items))                                                         \

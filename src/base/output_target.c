@@ -220,7 +220,7 @@ int output_link(int fd, int folder, const char *name) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (!linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW)) return 0;
     if (errno == EEXIST) return -1;
-    return linkat(fd, "", folder, name, AT_EMPTY_PATH); /* where there is no /proc */
+    return linkat(fd, "", folder, name, AT_EMPTY_PATH); /* the way where there is no /proc */
 }
 
 int output_link_fresh(int fd, int folder, char name[OUTPUT_NAME]) {

@@ -25,7 +25,7 @@ static const char *digits(const char *p) {
     return p;
 }
 
-/* Where the number at p ends; p if there is none. */
+/* End of the number at p; p if there is none. */
 static const char *number_end(const char *p) {
     const char *c = p + (*p == '-' || *p == '+'), *whole = digits(c), *end = whole;
     if (*whole == '.') end = digits(whole + 1);

@@ -195,7 +195,7 @@ char *evn_plain(char *out, size_t size, const char *text) {
         const size_t room = size > sizeof gap ? size - sizeof gap : 0;
         s.head = room - room / 3;
         s.tail = all.put - room / 3;
-        s.said = !room; /* and else there is room for that */
+        s.said = !room; /* 0: there is room to say it */
     }
     put_words(&s, text);
     out[s.at] = 0;

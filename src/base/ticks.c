@@ -13,7 +13,7 @@ enum { SPAN = 200000 }; /* ns between the two looks at both clocks */
 
 int ticks_by_counter;
 static double second = 1e-9;
-static struct ticks_at first; /* the rate's other end */
+static struct ticks_at first; /* begin of the interval that the rate is measured over */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 uint64_t ticks_of_clock(void) {

@@ -24,7 +24,7 @@ struct piece_header {
     long long status; /* status of the sender, which has no data if it has failed */
 };
 
-/* To and from a rank. */
+/* Mail to and from a rank. */
 struct ways {
     evn_mail *out[SIZES], *in[SIZES];
     int failed; /* 1: this rank came with a failure to the current exchange */

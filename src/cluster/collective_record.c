@@ -199,7 +199,7 @@ evn_status cluster_meet(evn_cluster *c, evn_status mine, struct meeting *m) {
     return status;
 }
 
-/* Until all are here: others may be in a meeting of another kind, which fails then. */
+/* Meets until all ranks are here: others may be in a meeting of another kind, which fails then. */
 void cluster_meet_to_close(evn_cluster *c, evn_status status) {
     int over = !c->kind;
     while (!over) {

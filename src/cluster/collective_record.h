@@ -34,7 +34,7 @@ struct meeting {
  * `down`: without it a meeting that finds none ends the run. EVN_MEMORY. */
 evn_status cluster_reserve(evn_cluster *cluster, size_t up, size_t down);
 
-/* Collective. The status is the same everywhere. */
+/* A meeting; collective. The status is the same on all ranks. */
 evn_status cluster_meet(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
 
 /* Stores a failure of this rank, with evn_message(), for the next collective call; and returns it.

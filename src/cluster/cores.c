@@ -1,4 +1,4 @@
-/* Which cores of its host a rank takes, of what all its ranks tell. */
+/* Choice of each rank's cores on its host, from what all ranks there report. */
 #include "cluster/cores.h"
 #include "base/claim.h"
 #include <evener/machine.h>

@@ -119,7 +119,8 @@ static evn_cu_int combined_counts(char how, evn_cu_int a, evn_cu_int b) {
     }
 }
 
-/* Parts of all groups on the device, `each` numbers of 8 bytes a group: fetched, to be freed. */
+/* Fetches the parts of all groups from the device, `each` numbers of 8 bytes a group; to be freed.
+ */
 static void *fetch(evn_queue *queue, const evn_buffer *parts, int groups, int each,
                    evn_status *status) {
     const size_t bytes = (size_t)groups * (size_t)each * 8;

@@ -358,7 +358,7 @@ struct side {
     int region, space;
     size_t at; /* byte in the region */
     char *host;
-    evn_buffer *buffer; /* NULL: on the host */
+    evn_buffer *buffer; /* arena of the device; NULL: on the host */
     evn_queue *queue;
     evn_device *device;
 };

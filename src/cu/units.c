@@ -109,8 +109,8 @@ static void leave(int status, void *none) {
     if (cu.session && getpid() == process && evn_units_running(cu.units)) end_among_others(status);
 }
 
-/* Before anything that the program has done at its end, and so behind that. In a library that the
- * program loads this has it stay loaded. */
+/* Registers the exit handler before anything of the program's, so that it runs behind that. A
+ * library that the program loads stays loaded by it. */
 __attribute__((constructor)) static void leave_last(void) {
     Dl_info here;
     if (dladdr(&cu, &here)) dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);

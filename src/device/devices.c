@@ -60,7 +60,7 @@ const char *devices_any_number(void) {
     return NULL;
 }
 
-/* The specification that "best" stands for; any other stands for itself. */
+/* Replaces "best" by the specification that it stands for; any other stands for itself. */
 static evn_status resolve(const char **text) {
     if (strcmp(*text, "best")) return EVN_OK;
     char why[1024];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the values. */
+/* Stands before the values of a message. */
 struct header {
     long long bytes;
     int status; /* status of the sender, which sends no values if it has failed */

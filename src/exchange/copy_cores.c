@@ -148,8 +148,8 @@ static inline __attribute__((always_inline)) void copy_strided(const struct rows
     }
 }
 
-/* Both directions. A line has both given and received values, so it is written at once, and all
- * lines of the next row are prefetched meanwhile. */
+/* Copies both directions. A line has both given and received values, so it is written at once, and
+ * all lines of the next row are prefetched meanwhile. */
 static inline __attribute__((always_inline)) void copy_both(const struct rows *r, size_t element) {
     const struct copy *c = r->copy;
     const long long fs = c->from_stride[2], ts = c->to_stride[2];

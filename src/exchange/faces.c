@@ -230,7 +230,7 @@ static int find_face(const evn_exchange *x, int number) {
     return lo < x->faces && x->face[lo].number == number && x->face[lo].from >= 0 ? lo : -1;
 }
 
-/* Their indices, ascending and each once. */
+/* Finds the indices of faces to be dropped, ascending and each once. */
 static evn_status find_dropped(const evn_exchange *x, int count, const int *face, char *mark,
                                int *at) {
     for (int i = 0; i < count; i++) {

@@ -140,7 +140,7 @@ static struct changed look(evn_exchange *x) {
     return changed;
 }
 
-/* The plan to come is for where a part is now. */
+/* Notes where a part is now, for the plan to come. */
 static void locate(const evn_exchange *x, struct part *p) {
     p->owner = x->loop->owner[p->task];
     if (exchange_far(x, p)) return;

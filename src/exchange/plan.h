@@ -45,7 +45,7 @@ enum stale { UNDEALT = 1, ELSEWHERE = 2 };
 struct face {
     evn_face of;  /* the face as it was given; its present tasks are those of the parts */
     int number;   /* lasting number */
-    int from, to; /* parts; -1: gone */
+    int from, to; /* parts of its two ends; -1: gone */
     int back;     /* the face in the opposite direction beside it; -1 */
 };
 

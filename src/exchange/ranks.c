@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before the values. A rank that gets a message of another assignment, or of another step, must not
- * take it for the one it waits for. */
+/* Stands before the values of a message. A rank that gets a message of another assignment, or of
+ * another step, must not take it for the one it waits for. */
 struct header {
     long long run, bytes;
     int plan, status;

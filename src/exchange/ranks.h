@@ -47,7 +47,7 @@ struct stretches {
 };
 
 struct far {
-    int plan;      /* assignment to ranks for which the ways were made; -1: none */
+    int plan;      /* number of the assignment to ranks for which the ways were made; -1: none */
     int marked;    /* 1: faces between ranks are marked, for the owners that parts say */
     int tag;       /* tag of the mail */
     long long run; /* number of runs, the same on all ranks */

@@ -202,7 +202,7 @@ static void start(struct in_flight *f) {
     worker_fail(b->loop, b->worker, status);
 }
 
-/* Waits for it, and gives the regions back. */
+/* Waits for a batch in flight, and gives its regions back. */
 static void finish(struct in_flight *f) {
     const evn_batch *b = &f->batch;
     struct worker *w = b->worker;

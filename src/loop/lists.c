@@ -130,7 +130,7 @@ const int *lists_borrow(evn_loop *loop, struct worker *w, int *count) {
     struct worker *from;
     while ((from = wait_for_late(loop, w))) {
         const int left = ends_left(&from->ends);
-        /* a part of it, so that others find some */
+        /* take a part of the list, so that others find some */
         const int part = left / 4 < loop->grain ? left / 4 : loop->grain;
         int first = 0;
         *count = ends_take(&from->ends, loop->alone.now ? left : part ? part : 1, 1, &first);

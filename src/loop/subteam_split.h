@@ -8,7 +8,7 @@
 struct cut {
     int cores, together, subteams;
     int *first;
-    /* room of cut_open() */
+    /* scratch of cut_open() */
     int *other, *last;
     double *load, *work, *speed;
 };

@@ -98,8 +98,8 @@ static int is_cut(const struct subteams *s, const int *task, int count) {
     return s && count == s->count && !memcmp(task, s->task, (size_t)count * sizeof *task);
 }
 
-/* Those that were cut for these tasks, or those that were not used last. So a body that does its
- * batch in two parts, step after step, has both kept. NULL: no memory. */
+/* The division that was made for these tasks, or else the one that was not used last. So a body
+ * that does its batch in two parts, step after step, has both kept. NULL: no memory. */
 static struct subteams *find(struct worker *w, const evn_batch *b, const int *task, int count) {
     struct subteams *last = w->subteams[0];
     if (is_cut(last, task, count)) return last;

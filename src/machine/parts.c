@@ -159,7 +159,7 @@ static int in_order(const void *a, const void *b) {
     return order;
 }
 
-/* Whether each hardware thread counts as a core. */
+/* Reads EVENER_SMT: whether each hardware thread counts as a core. */
 static evn_status read_siblings(int *all) {
     const char *text = getenv("EVENER_SMT");
     *all = 0;
@@ -214,8 +214,8 @@ static hwloc_obj_t find_first(const evn_machine *m, hwloc_obj_type_t type) {
     return first.core;
 }
 
-/* No more cores than the quota keeps busy: a thread that is stopped for a part of each period is
- * one for which its whole team waits. */
+/* At most as many cores as the quota keeps busy: a whole team would wait for a thread that is
+ * stopped for a part of each period. */
 static int within_quota(const evn_machine *m, int cores) {
     if (!(m->limits.quota > 0) || m->limits.quota >= cores) return cores;
     return m->limits.quota < 1 ? 1 : (int)(m->limits.quota + 1e-6);

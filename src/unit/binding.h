@@ -8,7 +8,7 @@
 struct binding_wish {
     int binds; /* 0: nothing is bound */
     enum unit_binding binding;
-    int claims; /* cores are claimed, and let go */
+    int claims; /* 1: cores are claimed, and let go */
 };
 evn_status binding_read(struct binding_wish *out, const evn_machine *machine);
 

@@ -52,7 +52,8 @@ static void rate(evn_unit *u, const evn_machine *machine, int core) {
     u->speed = u->cores * evn_machine_kind(machine, u->kind)->speed;
 }
 
-/* Which cores each has, as far as there are enough, whether its threads are bound or not. */
+/* Rates each unit by the cores it has, as far as there are enough, whether its threads are bound or
+ * not. */
 static void rate_all(evn_units *all, const evn_machine *machine, int enough) {
     for (int i = 0, core = 0; i < all->count; i++) {
         evn_unit *u = &all->unit[i];

@@ -93,7 +93,8 @@ static struct {
     int rank, size;
 } said;
 
-/* Where one MPI is linked in another one's functions would be its. */
+/* A wire with one MPI built in: the plug-in of another MPI would call the functions of the built-in
+ * one. */
 #ifdef EVENER_WIRE_BUILTIN
 extern const evn_wire_kind evener_wire_v1;
 

@@ -10,7 +10,7 @@
 void phases_print(FILE *out, int count, const char *(*name)(int), const double *seconds);
 void phases_record(cJSON *root, int count, const char *(*name)(int), const double *seconds);
 
-/* Times of launches on timed devices: a table a device. */
+/* Prints the times of launches on timed devices, a table a device. */
 void phases_print_devices(FILE *out, const struct run_result *r);
 
 #endif

@@ -64,7 +64,7 @@ void virtual_close(struct virtual_cluster *c);
 int virtual_compute(struct virtual_cluster *c, int thread, double flops, double bytes);
 /* A core copies for a thread: that of the master where `served` and there is one. */
 int virtual_copy(struct virtual_cluster *c, int thread, int served, double bytes);
-/* When so much of an operation, from 0 to 1, is done. */
+/* An operation that ends when a part of `op`, from 0 to 1, is done. */
 int virtual_part(struct virtual_cluster *c, int op, double share);
 /* A thread waits for an operation. */
 int virtual_wait(struct virtual_cluster *c, int thread, enum timeline_group group, int op);
@@ -89,7 +89,7 @@ double virtual_busy_network(const struct virtual_cluster *c, int thread);
 struct virtual_variant {
     const char *name; /* NULL ends the list */
     int master;       /* one context a node: with GPUs only, unless `cores` */
-    int cores;        /* on cores too */
+    int cores;        /* 1: it runs on cores, too */
     int transposes;   /* by default; 0: it has none */
 };
 struct virtual_program {

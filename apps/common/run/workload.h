@@ -50,7 +50,7 @@ struct workload_teams {
 /* Checkpoint files of a run: --checkpoint and --restart. */
 struct workload_kept {
     const char *checkpoint; /* NULL: no checkpoint */
-    const char **restart;   /* NULL in it: from the beginning */
+    const char **restart;   /* *restart: file to restart from; NULL: from the beginning */
 };
 
 /* Data for printing the result. */

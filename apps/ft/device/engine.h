@@ -33,7 +33,7 @@ struct engine_job {
     enum line_sign sign;
 };
 
-/* The factors of a step, for lines along z that are launched next. */
+/* Sends the factors of a step, for lines along z that are launched next. */
 evn_status engine_decay(struct engine *engine, evn_queue *queue, const struct decay *decay);
 
 /* Planes of the field at the start, to the ways of their rows. */

@@ -30,7 +30,7 @@ struct place {
     struct piece_events {
         evn_event *made, *gone;
     } * piece;
-    int pieces; /* that have events */
+    int pieces; /* number of pieces that have events */
     struct engine *engine;
     pthread_mutex_t lock; /* held by the thread that works here */
     pthread_mutex_t door; /* held by threads that add to `arrivals` */

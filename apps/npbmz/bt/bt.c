@@ -150,7 +150,8 @@ static struct group group_of(const struct groups *g, int n) {
     return o;
 }
 
-/* The lower halves of `values` vectors from a on, and of those `other` doubles behind. */
+/* Packs the lower halves of `values` vectors from a on, and of those `other` doubles behind them.
+ */
 INLINE void pack(const double *a, ptrdiff_t other, ptrdiff_t step, int values, double *to) {
     for (int v = 0; v < values; v++)
         vec_store(to + v * LANES, halves(a + v * step, a + other + v * step));

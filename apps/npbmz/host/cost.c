@@ -26,8 +26,8 @@ npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase pha
     return cost[benchmark][phase];
 }
 
-/* As the first comments of bt.kernel.c, sp.kernel.c and lu.kernel.c count, of which operations
- * those of fused multiply-adds and no divisions. What BT's lines do twice, since that is cheaper
+/* Operations as the first comments of bt.kernel.c, sp.kernel.c and lu.kernel.c count them, of these
+ * the fused multiply-adds and no divisions. What BT's lines do twice, since that is cheaper
  * than keeping it, is counted twice as operations; bytes are those of the fields, once. */
 npbmz_cost npbmz_kernel_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase) {
     static const npbmz_cost cost[3][NPBMZ_PHASES] = {

@@ -19,8 +19,9 @@ struct verification {
     int dt_matches;      /* 1: the run has the official time step */
     int steps_reference; /* official number of steps */
     double dt_reference;
-    double value[FIGURES];      /* XCR, XCE, XCI */
-    double reference[FIGURES];  /* official; of the full run if the number of steps has none */
+    double value[FIGURES];     /* XCR, XCE, XCI */
+    double reference[FIGURES]; /* official figures; those of the full run if the number of steps has
+                                  none */
     double difference[FIGURES]; /* |value - reference| / |reference| */
     int within[FIGURES];        /* difference <= 1e-8 */
 };

@@ -355,7 +355,7 @@ static const double *upper_line(struct lu_sweep *w, const struct lu_place *a, in
     return line;
 }
 
-/* Chunk 0 backwards: first the steps of which all lanes are at the head. */
+/* Does chunk 0 backwards: first the steps of which all lanes are at the head. */
 static void upper_first(struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q,
                         lu_vectors *du, struct passage *io, struct carry *carry) {
     if (v->steps > LANES) {

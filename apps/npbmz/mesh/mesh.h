@@ -52,7 +52,7 @@ int zone_reserve(const struct problem *p, struct zone *z);
  * rest (density 1, momenta 0, energy 1). */
 void zone_clear(const struct problem *p, struct zone *z);
 
-/* Both. */
+/* zone_reserve() and zone_clear(). */
 int zone_alloc(const struct problem *p, struct zone *z);
 
 /* Gives the block back; a zone without fields is left alone. */

@@ -11,7 +11,8 @@ static const struct zone *zone_of(const void *run, int z) {
 static size_t doubles(const void *arg, int i, int step) {
     const struct run *run = arg;
     const struct zone *z = zone_of(run, i);
-    const size_t fields = run->p->benchmark == NPBMZ_LU ? 2 : 1; /* u, and the residual */
+    const size_t fields =
+        run->p->benchmark == NPBMZ_LU ? 2 : 1; /* LU's state is u and the residual */
     (void)step;
     return fields * NC * (size_t)z->nx * (size_t)z->ny * (size_t)z->nz;
 }

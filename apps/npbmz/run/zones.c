@@ -74,8 +74,8 @@ void zone_step(struct run *run, int z, struct scratch *s, const struct team *t) 
     run->p->solver->step(run->p, &run->p->zone[z], s, t);
 }
 
-/* Another step follows: what the zone gives and gets then, if its neighbour has made its own. A
- * zone of several cores leaves that to them all. */
+/* A step that another one follows: zone z's faces are copied early where its neighbour has its new
+ * values. A zone of several cores leaves that to them all. */
 void zone_step_ahead(struct run *run, int z, struct scratch *s, const struct team *t) {
     zone_step(run, z, s, t);
     if (t->cores == 1) evn_exchange_ahead(run->exchange, z);

@@ -54,7 +54,7 @@ static inline void penta_store(double *p, const vec a[3]) {
     for (int q = 0; q < 3; q++) vec_store(p + q * LANES, a[q]);
 }
 
-/* Where an end is: before its row s. */
+/* State of an end, before its row s. */
 struct penta_walk {
     vec l[3];              /* L(s,s-1) */
     vec l_back[3];         /* L(s-1,s-2); not of PENTA_FEW */

@@ -222,7 +222,7 @@ EVN_DEVICE_FUNCTION void middle_reach(EVN_LOCAL const double *row, double *own) 
     }
     for (int q = 0; q < NC; q++) MY(OWN_Y + q) -= ROW_AT(penta_matrix(q)) * ROW_AT(6 + q);
 }
-/* Then its pivot, entry ahead and right-hand side are in its place, */
+/* Puts the middle row's pivot, entry ahead and right-hand side into `row`. */
 EVN_DEVICE_FUNCTION void middle_offer(EVN_LOCAL double *row, const double *own) {
     for (int q = 0; q < 3; q++) {
         ROW_AT(q) = MY(OWN_PIVOT + q);
@@ -230,7 +230,7 @@ EVN_DEVICE_FUNCTION void middle_offer(EVN_LOCAL double *row, const double *own) 
     }
     for (int q = 0; q < NC; q++) ROW_AT(6 + q) = MY(OWN_Y + q);
 }
-/* for the 2x2 system: x of both middle rows, mine first. */
+/* Solves the 2x2 system of both middle rows: x, mine first. */
 EVN_DEVICE_FUNCTION void middle_solve(EVN_LOCAL const double *row, double *own) {
     double det[3];
     for (int q = 0; q < 3; q++)

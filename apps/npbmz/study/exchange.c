@@ -89,7 +89,8 @@ static double floor_of(int units, const double *bytes, const struct node *node) 
 static evn_status rounds(evn_units *units, evn_exchange *x, double *seconds) {
     const int count = evn_units_count(units);
     evn_event *event[DEVICES_MAX][2] = {{0}};
-    evn_status status = evn_exchange_run(x); /* plans, and brings the clocks together */
+    evn_status status =
+        evn_exchange_run(x); /* the first run plans, and brings the clocks together */
     for (int u = 0; !status && u < count; u++) {
         evn_unit *unit = evn_units_get(units, u);
         for (int e = 0; !status && e < 2; e++)

@@ -339,7 +339,7 @@ static void advance(struct extent *at, struct extent by) {
     at->where += by.where;
 }
 
-/* Where each of them begins. */
+/* Places each part of a block. */
 static void place_block(struct layout *a, int block) {
     const int whole = a->is.kind == LAYOUT_CONTIGUOUS,
               slices = a->slice[block + 1] - a->slice[block];

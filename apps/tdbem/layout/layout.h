@@ -119,7 +119,7 @@ evn_status layout_open(struct layout **out, const struct slices *s,
                        const struct layout_options *options);
 void layout_close(struct layout *layout);
 
-/* The same one after the other. layout_plan(): from the slices' ranges alone, where all will lie;
+/* layout_open() in steps. layout_plan(): from the slices' ranges alone, where all will lie;
  * sizes are known, there is no memory yet. Where ranges come by parts it is done in three: begun,
  * told of whole blocks in ascending order, and ended. `*again` (NULL: does not happen, with
  * options.last) is set where strips turn out to be mostly padding: then all blocks are told of once

@@ -45,7 +45,8 @@ static int cut_slice(const struct vector *v, int n, int slice, const struct summ
     return count;
 }
 
-/* Those of one kind follow each other: the kernel's branches then go alike for many bundles. */
+/* Order of bundles: those of one kind follow each other, so that the kernel's branches go alike for
+ * many. */
 static int order(const void *left, const void *right) {
     const struct cut *a = left, *b = right;
     if (a->far != b->far) return a->far - b->far;

@@ -93,8 +93,9 @@ evn_status state_restart(struct march *m, int *n);
  * the mark, the stop flag, the return. */
 evn_status state_open_mark(struct march *m);
 void state_mark(struct march *m);
-int state_stop(const struct march *m);    /* over ranks: whether this one was asked to */
-int state_stopped(const struct march *m); /* whether the group is to be given up, the same on all */
+int state_stop(const struct march *m); /* over ranks: whether this one was asked to */
+int state_stopped(
+    const struct march *m); /* 1: the group is to be given up; the same on all ranks */
 void state_go_back(struct march *m);
 
 /* march_room.c, in this order. */

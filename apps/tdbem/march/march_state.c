@@ -51,7 +51,7 @@ static evn_status move_state(struct march *m, struct checkpoint *c, int *n, int 
     move(c, &m->max_after, sizeof m->max_after, in);
     move(c, &m->null_field, sizeof m->null_field, in);
     const size_t f = (size_t)m->spectra.count;
-    move_values(c, m->spectra.a, 2 * f * columns, in); /* complex */
+    move_values(c, m->spectra.a, 2 * f * columns, in); /* two numbers for each complex one */
     move_values(c, m->spectra.incident, 2 * f, in);
     if (m->points.columns) move_table(c, &m->points, in);
     if (m->vertices.columns) move_table(c, &m->vertices, in);

@@ -52,7 +52,7 @@ struct sizes {
     double widest;  /* `making` for the columns of one block at most */
 };
 
-/* How they are made to fit. */
+/* Way to fit the matrices into memory. */
 struct fit {
     double interval; /* bytes of `making` at a time */
     int streams;     /* 1: blocks go by way of the disk */

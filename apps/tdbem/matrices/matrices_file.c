@@ -94,7 +94,7 @@ static evn_status describe(struct matrices_file *f, const struct matrices_ends *
     return failed_with(f, "written", kept_mark(&t->place, fd, t->bytes - sizeof t->place.word));
 }
 
-/* Another rank: the same file, or a copy. */
+/* Finds the file on another rank: the same one, or a copy. */
 static evn_status find(struct matrices_file *f, tdbem *p, struct matrices_ends *ends, int *blind) {
     const struct told *t = &f->told;
     uint64_t sum;

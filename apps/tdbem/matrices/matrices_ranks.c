@@ -60,7 +60,7 @@ static void *extend(struct list *list, size_t more, size_t size) {
     return at;
 }
 
-/* Column j for one rank. */
+/* Takes column j for one rank. */
 static int take_near(struct list *list, const tdbem *p, const struct slices *s, int j, int rank,
                      const double **value) {
     for (int i = tdbem_row(p, rank); i < tdbem_row(p, rank + 1); i++) {

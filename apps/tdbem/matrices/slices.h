@@ -74,13 +74,13 @@ evn_status slices_generate(struct slices **out, const struct mesh *mesh,
                            const struct slices_options *options, int cores);
 void slices_close(struct slices *slices);
 
-/* The same by intervals of columns, where there is no room for all values at once: the same bits,
- * whatever the intervals. Ranges are found by opening; then each call makes the columns from where
- * the one before ended (0 at first) up to `to`-1, instead of those that there were. In memory there
- * is an interval at a time: 8 bytes for each value and each row-vector of it, beside 3 bytes for
- * each of all row-vectors. Few intervals are best, of columns that are neighbours in space:
- * slices.c says what is computed twice. `mesh` and the options' points must outlive the maker.
- * After a failure it can only be closed. */
+/* slices_generate() by intervals of columns, where there is no room for all values at once: the
+ * same bits, whatever the intervals. Ranges are found by opening; then each call makes the columns
+ * from where the one before ended (0 at first) up to `to`-1, instead of those that there were. In
+ * memory there is an interval at a time: 8 bytes for each value and each row-vector of it, beside 3
+ * bytes for each of all row-vectors. Few intervals are best, of columns that are neighbours in
+ * space: slices.c says what is computed twice. `mesh` and the options' points must outlive the
+ * maker. After a failure it can only be closed. */
 struct slices_maker;
 evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
                              const struct slices_options *options, int cores);
@@ -153,9 +153,9 @@ struct slices_csr {
     double *value;
 };
 evn_status slices_matrix(struct slices_csr *out, const struct slices *s, int k, int with_points);
-/* The same by intervals: opened for rows from .. to-1 when ranges are known, then given the values
- * of all columns in ascending order; complete after the last. Where ranges come by parts, too, it
- * is opened in three: begun, told of each part's columns, and made ready. */
+/* slices_matrix() by intervals: opened for rows from .. to-1 when ranges are known, then given the
+ * values of all columns in ascending order; complete after the last. Where ranges come by parts,
+ * too, it is opened in three: begun, told of each part's columns, and made ready. */
 evn_status slices_matrix_open(struct slices_csr *out, const struct slices *s, int k, int from,
                               int to);
 evn_status slices_matrix_begin(struct slices_csr *out, int k, int from, int to);

@@ -15,11 +15,11 @@ evn_status slices_save(const struct slices *s, const struct mesh *mesh,
 evn_status slices_load(struct slices **out, const struct mesh *mesh,
                        const struct slices_options *options, const char *file);
 
-/* The same by intervals of columns, as struct slices_maker makes them; the file is the same. First
- * the ranges of all columns are written in ascending order, then their values. What is written is
- * beside its place until it is committed; closed before that it leaves nothing. `places`: not one
- * byte after another, but each in its place, so that columns may come in any order, and from others
- * by the descriptor. */
+/* slices_save() by intervals of columns, as struct slices_maker makes them; the file is the same.
+ * First the ranges of all columns are written in ascending order, then their values. What is
+ * written is beside its place until it is committed; closed before that it leaves nothing.
+ * `places`: not one byte after another, but each in its place, so that columns may come in any
+ * order, and from others by the descriptor. */
 struct slices_writer;
 evn_status slices_writer_open(struct slices_writer **out, const struct mesh *mesh,
                               const struct slices_options *options, const char *file, int places);

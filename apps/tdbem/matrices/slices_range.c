@@ -347,7 +347,7 @@ static int column_at(const struct columns *is, int c) {
     return is->column ? is->column[c] : is->low + c;
 }
 
-/* Rows of all points; non-zero without memory. */
+/* Finds the rows of all points; non-zero without memory. */
 static int points_find(const struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct columns *is, int *too_long) {
     int failed = 0, longest = 0;

@@ -302,7 +302,7 @@ static evn_status section_end(struct msh *m, const char *name, int search) {
     struct source *s = m->s;
     char end[72], word[72];
     snprintf(end, sizeof end, "$End%s", name + 1);
-    if (search) { /* what is within is not known */
+    if (search) { /* an unknown section */
         const char *found = memmem(s->data + s->at, source_left(s), end, strlen(end));
         if (!found) return source_bad(s, "the file ends in section %s", name);
         s->at = (size_t)(found - s->data) + strlen(end);

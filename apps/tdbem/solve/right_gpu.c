@@ -15,7 +15,7 @@ struct right_gpu {
     int triangles; /* number of triangles, filled up to whole groups */
     evn_kernel *integrate, *gather, *make;
     evn_buffer *wave, *ends, *rule, *share, *begin, *where, *load, *before, *total;
-    int *kept; /* [d.steps + 1]: of which step each L is */
+    int *kept; /* [d.steps + 1]: the step that each kept L is of */
 };
 
 /* ---- opening ---- */

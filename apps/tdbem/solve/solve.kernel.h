@@ -42,7 +42,7 @@ struct solve_sweep {
     int rows, chunks; /* rows: SOLVE_CHUNK * chunks */
     int k;            /* the iteration, from 0 */
     int step;         /* step of the group: it has states and a solution of its own */
-    int steps;        /* that the group has room for */
+    int steps;        /* number of steps that the group has room for */
     int before;       /* state of the step before, as SOLVE_READY wants it */
     int single;       /* the solution is rounded to float */
     int unused;       /* fills a hole */

@@ -22,7 +22,7 @@ struct solve_gpu {
     evn_kernel *begin, *multiply, *advance, *end;
     evn_buffer *strips, *column, *value, *scale, *root, *vector, *gamma, *delta, *target;
     evn_buffer *result; /* states and solutions */
-    double *message;    /* b and a on their way */
+    double *message;    /* b and a in transfer */
     double *home;       /* what `result` had last */
     int *given;         /* [steps]: iterations given out for each */
     int expected;       /* iterations that a step is expected to need */

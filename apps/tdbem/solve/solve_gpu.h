@@ -55,7 +55,7 @@ evn_status solve_gpu_home(struct solve_gpu *g, int steps);
 /* After a step has come home: its iterations, and whether it needs more. A step that is neither
  * solved nor needs more: EVN_BODY as solve_cg(). */
 evn_status solve_gpu_look(struct solve_gpu *g, int q, int *more, int *iterations);
-/* Iterations of the group's longest step; the next group's steps get somewhat more. */
+/* Tells the iterations of the group's longest step; the next group's steps get somewhat more. */
 void solve_gpu_expect(struct solve_gpu *g, int iterations);
 /* [rows of M_0], until the next group. */
 const double *solve_gpu_solution(const struct solve_gpu *g, int q);

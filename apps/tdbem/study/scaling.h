@@ -6,7 +6,7 @@
 /* A problem, and a group of its steps on one rank, in seconds. Sums, radiation and right-hand sides
  * are shared out by ranks; what is left, solving above all, each does whole. */
 struct scaling_case {
-    double rows; /* vertices and points */
+    double rows; /* number of vertices and points */
     int group, wide, real, blocks;
     double sum_s, radiation_s, right_s, solve_s;
     double latency, per_byte; /* seconds of a message between two ranks */

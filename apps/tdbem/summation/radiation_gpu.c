@@ -267,7 +267,8 @@ evn_status radiation_gpu_add(struct radiation_gpu *g, int p, evn_buffer *sums, i
     const evn_argument add[] = {BUFFER(l->begin),  BUFFER(l->where),    BUFFER(l->value),
                                 BUFFER(g->latest), BUFFER(g->d.result), BUFFER(sums),
                                 VALUE(update)};
-    const int each = RADIATION_ITEMS / (steps > 4 ? steps / 4 : 1); /* rows of a group of items */
+    const int each =
+        RADIATION_ITEMS / (steps > 4 ? steps / 4 : 1); /* rows that a group of items does */
     evn_status status =
         evn_launch(g->d.queue, g->past, (g->columns + RADIATION_ITEMS - 1) / RADIATION_ITEMS,
                    evn_kernel_items(g->past), past, 4);

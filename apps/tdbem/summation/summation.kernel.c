@@ -85,8 +85,8 @@ ROW_VECTOR(row_vector_many, MANY)
 
 #else
 
-/* There is nothing to be kept, and compilers for 8.0 would rather spill than take a 41st register.
- */
+/* Nothing is kept between rows, since compilers for 8.0 would rather spill than take a 41st
+ * register. */
 EVN_DEVICE_FUNCTION void row_vector(REAL *acc, EVN_GLOBAL const REAL *v, int stride, int length,
                                     EVN_GLOBAL const REAL *x) {
     REAL a = acc[0];
@@ -114,8 +114,8 @@ EVN_DEVICE_FUNCTION void add_row(EVN_GLOBAL REAL *sum, int carries, EVN_GLOBAL c
     const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);                      \
     const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at
 
-/* Or its SUM_ROWS rows, `from` one on, and MANY steps, from q * MANY on. Groups: of a block
- * ceil(rows / SUM_ROWS) times STEPS / MANY. */
+/* A group of SUM_ROWS rows of the block, `from` one on, and MANY steps, from q * MANY on. Groups:
+ * of a block ceil(rows / SUM_ROWS) times STEPS / MANY. */
 #define CHUNK_OF_GROUP                                                                             \
     const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);                  \
     const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;                                         \

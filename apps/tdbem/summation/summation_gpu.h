@@ -45,7 +45,7 @@ evn_status summation_gpu_regions(const struct layout *layout, evn_place *place, 
 evn_status summation_gpu_open(struct summation_gpu **out, const struct layout *layout,
                               const struct history *past, evn_place *place, const int *region,
                               int space, evn_queue *queue);
-/* Nothing may be in the queue any more. */
+/* Closes it; nothing may be in the queue any more. */
 void summation_gpu_close(struct summation_gpu *g);
 
 /* Fetches those of the blocks that are not there yet, as far as there is room beside those that

@@ -53,8 +53,8 @@ static int try_file(struct rtc *c, const char *file, char *why, size_t size) {
     return wrong;
 }
 
-/* It opens a second library by name alone, which the loader does not find in a folder that is none
- * of its own; once that is loaded, the name is enough. */
+/* NVRTC opens a second library by name alone, which the loader does not find in a folder that is
+ * none of its own; once that is loaded, the name is enough. */
 static void load_builtins(const struct rtc *c) {
     char folder[PATH_MAX], file[PATH_MAX + 64];
     if (!realpath(c->path, folder)) return;

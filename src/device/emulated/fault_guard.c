@@ -61,7 +61,7 @@ static int is_ours(int signal) {
            now.sa_sigaction == on_fault;
 }
 
-/* Also where others have taken the signals since the last time. */
+/* Takes the signals, also where others have taken them since the last time. */
 int watch_open(void) {
     int error = 0;
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};

@@ -995,8 +995,8 @@ static cl_int enlarge(struct opencl_device *d, struct bounce *b, size_t bytes) {
     return CL_SUCCESS;
 }
 
-/* One piece: from its device's buffer into a bounce when `q` has come here, and from there when
- * that is done. */
+/* Carries one piece: from its device's buffer into a bounce when `q` has come here, and from there
+ * when that is done. */
 static cl_int carry(struct opencl_queue *q, cl_event here, struct opencl_buffer *to, size_t to_at,
                     const struct opencl_buffer *from, size_t from_at, size_t bytes,
                     cl_event *event) {

@@ -255,7 +255,7 @@ static void follow(evn_schedule *s, const struct map_model *m, const evn_problem
         memcpy(s->owner, to, (size_t)p->tasks * sizeof *to);
 }
 
-/* Without memory for it things stay as they are. */
+/* Adapts the assignment to new weights; without memory it stays. */
 static void weights(evn_schedule *s, const double *before) {
     struct state *state = s->state;
     learn_weights(state->learn, before);

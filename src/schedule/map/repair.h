@@ -84,7 +84,8 @@ void map_balance(struct map_repair *r, double limit);
 /* Steps that cut fewer bytes; no unit exceeds `limit` at the end, nor `loose` (>= limit) in
  * between. A unit beyond the limit at the start may stay so. */
 void map_smooth(struct map_repair *r, double limit, double loose);
-/* Both: under a limit that is looser by a part first, if it is above 0, and then under it. */
+/* map_balance() and map_smooth(): under a limit that is looser by a part first, if it is above 0,
+ * and then under it. */
 void map_straighten(struct map_repair *r, double limit, double looser);
 const int *map_repair_owner(const struct map_repair *r);
 /* From the sums that the repair keeps; memories, if there are any, are counted. */

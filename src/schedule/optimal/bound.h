@@ -29,7 +29,7 @@ struct optimal_model {
     double rows, columns; /* cost of dividing every row, every column */
     double density;       /* largest weight of a task over the cost of its row and column */
     struct routes routes; /* in the problem's unit of time */
-    /* with capacities, else NULL; in parts of the largest task's */
+    /* with capacities, in parts of the largest task's memory; else NULL */
     double *memory, *capacity; /* memory of each task, capacity of each unit */
     double over;               /* allowed excess over the capacities, in all */
     double *holds;             /* largest weight that each unit's memory holds */
