@@ -76,17 +76,18 @@ static int open_descriptor(struct evn_output *o) {
 }
 
 evn_status evn_output_open(evn_output **out, const char *name, const char *path) {
-    if (!out) return evn_fail(EVN_USAGE, "output: there is no place for its handle");
+    if (!out)
+        return evn_fail(EVN_USAGE, "evn_output_open(): NULL instead of where to put the output");
     *out = NULL;
     if (!path) return evn_fail(EVN_USAGE, "output: there is no path; expected a file's, or -");
     struct evn_output *o = calloc(1, sizeof *o);
-    if (!o) return evn_fail(EVN_MEMORY, "output: not enough memory");
+    if (!o) return evn_fail(EVN_MEMORY, "output: not enough memory for %s", path);
     o->fd = o->place.folder = -1;
     o->name = name ? strdup(name) : NULL;
     o->path = strdup(path);
     if (!o->path || (name && !o->name)) {
         evn_output_close(o);
-        return evn_fail(EVN_MEMORY, "output: not enough memory");
+        return evn_fail(EVN_MEMORY, "output: not enough memory for %s", path);
     }
     o->fd = open_descriptor(o);
     if (o->fd >= 0 && !open_stream(o)) {
@@ -112,7 +113,7 @@ int evn_output_descriptor(const evn_output *o) { return o && o->replaces ? o->fd
 evn_status evn_output_reserve(evn_output *o, size_t bytes) {
     struct rlimit limit;
     int error = 0;
-    if (!o) return evn_fail(EVN_USAGE, "output: there is none to make sure of room for");
+    if (!o) return evn_fail(EVN_USAGE, "evn_output_reserve(): NULL instead of an output");
     if (!o->replaces || !bytes) return EVN_OK;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
         bytes > limit.rlim_cur)
@@ -244,7 +245,9 @@ int evn_output_same(const char *path, const char *other) {
 }
 
 evn_status evn_output_scratch(int *descriptor, const char *folder) {
-    if (!descriptor) return evn_fail(EVN_USAGE, "output: there is no place for a descriptor");
+    if (!descriptor)
+        return evn_fail(EVN_USAGE,
+                        "evn_output_scratch(): NULL instead of where to put the descriptor");
     *descriptor = -1;
     if (!folder) return evn_fail(EVN_USAGE, "output: there is no folder; expected its path");
     const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

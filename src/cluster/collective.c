@@ -64,7 +64,8 @@ static evn_status gather(void *arg, const struct cluster_record *of, const void 
     const struct heap *h = arg;
     *down = NULL;
     *bytes = 0;
-    if (!h->all && h->bytes) return evn_fail(EVN_USAGE, "cluster: rank 0 gathers to nowhere");
+    if (!h->all && h->bytes)
+        return evn_fail(EVN_USAGE, "cluster: rank 0 gathers to nowhere: `all` is NULL");
     for (int r = 0; r < h->cluster->size; r++) {
         if (of[r].bytes != h->bytes)
             return evn_fail(EVN_USAGE, "cluster: rank %d gives %zu bytes, and rank 0 gathers %zu",

@@ -324,7 +324,7 @@ static evn_buffer *arena_of(const char *what, const void *memory, size_t *at) {
 }
 
 evn_buffer *evn_cu_address(const void *memory, size_t *at) {
-    if (!at) cu_die(NULL, "omp_cu_address: NULL instead of where to put the byte");
+    if (!at) cu_die(NULL, "omp_cu_address: NULL instead of where to put the offset in the arena");
     *at = 0;
     if (!cu_here.unit || !evn_cu_queue()) return NULL;
     return arena_of("omp_cu_address", memory, at);

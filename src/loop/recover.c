@@ -346,7 +346,10 @@ evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
     snprintf(why, sizeof why, "%s", evn_message());
     snprintf(first, sizeof first, "%.500s", why);
     *step = -1;
-    if (!failure) return evn_fail(EVN_USAGE, "recovery: evn_recovery_go_on() without a failure");
+    if (!failure)
+        return evn_fail(
+            EVN_USAGE,
+            "recovery: evn_recovery_go_on() without a failure; expected the status of one");
     evn_status status = loop_may_begin(loop, "evn_recovery_go_on()");
     if (status) return status;
     /* another device may fail on the way; there are ever fewer of them */

@@ -82,7 +82,8 @@ static evn_status read_topology(evn_machine *m, const char *synthetic, int whole
 static evn_status set_of(hwloc_cpuset_t *out, hwloc_topology_t topology, const int *cores,
                          int count) {
     hwloc_const_cpuset_t here = hwloc_topology_get_topology_cpuset(topology);
-    if (count < 1) return evn_fail(EVN_USAGE, "machine: a share of no cores");
+    if (count < 1)
+        return evn_fail(EVN_USAGE, "machine: a share of %d cores, expected 1 or more", count);
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
     for (int i = 0; set && i < count; i++) {
         if (cores[i] < 0 || !hwloc_bitmap_isset(here, (unsigned)cores[i])) {

@@ -66,8 +66,9 @@ static evn_status check_tasks(const evn_problem *tasks) {
         const evn_link *link = &tasks->link[l];
         for (int e = 0; e < 2; e++)
             if (link->task[e] < 0 || link->task[e] >= tasks->tasks)
-                return evn_fail(EVN_USAGE, "predict: an end of link %d is task %d, of %d", l,
-                                link->task[e], tasks->tasks);
+                return evn_fail(EVN_USAGE,
+                                "predict: an end of link %d is task %d, expected 0 to %d", l,
+                                link->task[e], tasks->tasks - 1);
         if (!is_amount(link->bytes))
             return evn_fail(EVN_USAGE, "predict: link %d has %g bytes, expected some from 0", l,
                             link->bytes);

@@ -36,7 +36,7 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
                         share);
     const size_t spaces = 1 + (size_t)evn_units_devices(units);
     evn_place *p = calloc(1, sizeof *p);
-    if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory");
+    if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory for %zu spaces", spaces);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->transferred, NULL);
     p->version = 1;
@@ -117,7 +117,7 @@ int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
     const int space = on ? space_of(p, on, evn_unit_device_number(unit, device) + 1) : -1;
     if (space >= 0) return space;
     if (!unit)
-        evn_fail(EVN_USAGE, "place: the space of no unit");
+        evn_fail(EVN_USAGE, "place: the space of no unit (NULL); expected one of the place's");
     else if (device < 0 || device >= evn_unit_devices(unit))
         evn_fail(EVN_USAGE, "place: unit %d has no device %d; it has %d, from 0",
                  evn_unit_number(unit), device, evn_unit_devices(unit));

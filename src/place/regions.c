@@ -151,12 +151,13 @@ evn_status evn_place_make(evn_place *p, size_t bytes, int *region) {
 
 evn_status evn_place_arrive(evn_place *p, int region, void *host) {
     NEED(p, "a place");
-    if (!host) return evn_fail(EVN_USAGE, "place: region %d arrives at no memory", region);
+    if (!host) return evn_fail(EVN_USAGE, "place: region %d arrives at no memory (NULL)", region);
     place_enter(p);
     struct region *r = region_of(p, region);
     evn_status status = r ? EVN_OK : place_no_region(region);
     if (r && !is_absent(r))
-        status = evn_fail(EVN_USAGE, "place: region %d arrives and is here already", region);
+        status = evn_fail(EVN_USAGE,
+                          "place: region %d arrives and is here already; it leaves before", region);
     if (!status) status = check_address(p, host, r->bytes, region);
     if (!status) settle(p, r, host);
     pthread_mutex_unlock(&p->lock);
@@ -221,7 +222,8 @@ evn_status evn_place_leave(evn_place *p, int region) {
                           "remove it",
                           region);
     else if (!status && is_absent(r))
-        status = evn_fail(EVN_USAGE, "place: region %d leaves and is absent already", region);
+        status = evn_fail(
+            EVN_USAGE, "place: region %d leaves and is absent already; it arrives before", region);
     if (!status) status = bring_home(p, r, &lost);
     if (!status) place_vacate(p, r);
     pthread_mutex_unlock(&p->lock);
@@ -255,7 +257,10 @@ evn_status evn_place_find(evn_place *p, const void *address, int *region, size_t
     size_t at = 0;
     const int found = address_find(&p->addresses, address, &at);
     pthread_mutex_unlock(&p->lock);
-    if (found < 0) return evn_fail(EVN_USAGE, "place: no region has the address %p", address);
+    if (found < 0)
+        return evn_fail(EVN_USAGE,
+                        "place: no region has the address %p; evn_place_add() registers memory",
+                        address);
     *region = found;
     *offset = at;
     return EVN_OK;

@@ -99,8 +99,10 @@ static evn_status restore(evn_place *p, struct region *r, char *used) {
 
 static evn_status restore_all(evn_place *p, visit *check) {
     place_enter(p);
-    evn_status status = p->kept ? each(p, check, NULL)
-                                : evn_fail(EVN_USAGE, "place: no copy of the regions was kept");
+    evn_status status =
+        p->kept ? each(p, check, NULL)
+                : evn_fail(EVN_USAGE,
+                           "place: no copy of the regions was kept; evn_place_keep() keeps one");
     if (!status) status = each(p, restore, NULL);
     for (int s = 0; !status && s < p->spaces; s++) p->space[s].holds = 0;
     pthread_mutex_unlock(&p->lock);

@@ -6,13 +6,15 @@
 evn_status shared_check_rank(const evn_shared *s, const char *what, int rank) {
     if (!s) return evn_fail(EVN_USAGE, "%s: the shared memory is NULL", what);
     if (rank < 0 || rank >= s->size)
-        return evn_fail(EVN_USAGE, "%s: there is no rank %d, there are %d", what, rank, s->size);
+        return evn_fail(EVN_USAGE, "%s: there is no rank %d, expected 0 to %d", what, rank,
+                        s->size - 1);
     return EVN_OK;
 }
 
 evn_status shared_check_signal(const evn_shared *s, const char *what, int signal) {
     if (signal >= 0 && signal < s->signals) return EVN_OK;
-    return evn_fail(EVN_USAGE, "%s: there is no signal %d, there are %d", what, signal, s->signals);
+    return evn_fail(EVN_USAGE, "%s: there is no signal %d; the memory was opened with %d, from 0",
+                    what, signal, s->signals);
 }
 
 static evn_status check_range(const evn_shared *s, const char *what, int rank, size_t at,

@@ -58,7 +58,9 @@ evn_status evn_shared_wait_any(evn_shared *s, const evn_shared_signal *of, int c
         if (status) return status;
         some = 1;
     }
-    if (!some) return evn_fail(EVN_USAGE, "%s: there is nothing to wait for", what);
+    if (!some)
+        return evn_fail(EVN_USAGE, "%s: there is nothing to wait for: all %d entries are from -1",
+                        what, count);
     return shared_wait(s, of, count, which);
 }
 

@@ -52,8 +52,7 @@ static evn_status check_caller(const evn_units *all) {
                         all->text);
     if (evn_units_running(all))
         return evn_fail(EVN_USAGE,
-                        "units: a job of \"%s\" has a job for the same units; it must "
-                        "return first",
+                        "units: a job within a job of \"%s\"; the outer one must return first",
                         all->text);
     return EVN_OK;
 }
@@ -106,7 +105,8 @@ void evn_unit_synchronize(evn_unit *u) {
     if (all->count == 1 || !all->threads) return;
     if (!evn_units_running(all)) { /* nobody else would come */
         evn_fail(EVN_USAGE,
-                 "units: evn_unit_synchronize() by unit %d of \"%s\" outside of evn_units_run()",
+                 "units: evn_unit_synchronize() by unit %d of \"%s\" outside of evn_units_run(), "
+                 "in which every leader calls it",
                  u->number, all->text);
         return;
     }

@@ -140,7 +140,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
             "cores none can be named",
             text, list.cores, have == 1 ? "is" : "are", have);
     evn_units *all = aligned_alloc(64, (sizeof *all + 63) / 64 * 64);
-    if (!all) return evn_fail(EVN_MEMORY, "units: not enough memory");
+    if (!all) return evn_fail(EVN_MEMORY, "units: not enough memory for \"%s\"", text);
     memset(all, 0, sizeof *all);
     all->machine = machine;
     all->count = list.units;
@@ -186,7 +186,8 @@ static evn_status refuse_at_work(const evn_units *all, const char *what) {
 evn_status evn_units_remove(evn_units *all, int number) {
     NEED(all, "units");
     if (number < 0 || number >= all->count)
-        return evn_fail(EVN_USAGE, "units: there is no unit %d to remove", number);
+        return evn_fail(EVN_USAGE, "units: there is no unit %d to remove, expected 0 to %d", number,
+                        all->count - 1);
     if (all->forks != process_forks())
         return evn_fail(EVN_USAGE, "units: \"%s\" were opened before this process was forked",
                         all->text);

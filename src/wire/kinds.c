@@ -21,7 +21,8 @@ static evn_status plugin(struct wire_choice *out, const char *how, const char *r
     out->is_plugin = 1;
     if (rest && !strncmp(rest, "comm=", 5)) {
         if (strlen(rest) >= sizeof out->options)
-            return evn_fail(EVN_USAGE, "cluster: \"%.40s..\" is too long", how);
+            return evn_fail(EVN_USAGE, "cluster: \"%.40s..\": longer than %zu characters", how,
+                            sizeof out->options - 1);
         strcpy(out->options, rest);
         return wire_plugin_load_own(&out->kind, &out->library);
     }
@@ -61,7 +62,8 @@ static evn_status processes(struct wire_choice *out, const char *how, const char
 /* For a race detector, and in no help: only threads_run() makes such ranks. */
 static evn_status threads(struct wire_choice *out, const char *how, const char *rest) {
     if (rest && strlen(rest) >= sizeof out->options)
-        return evn_fail(EVN_USAGE, "cluster: \"%.40s..\" is too long", how);
+        return evn_fail(EVN_USAGE, "cluster: \"%.40s..\": longer than %zu characters", how,
+                        sizeof out->options - 1);
     out->kind = &wire_threads;
     strcpy(out->options, rest ? rest : "");
     return EVN_OK;

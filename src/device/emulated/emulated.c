@@ -237,7 +237,8 @@ static evn_status store_make(struct store **out, size_t bytes, int checks) {
     if (error) {
         store_unmap(s);
         free(s);
-        return evn_fail(EVN_MEMORY, "the host has no %zu bytes for it: %s", bytes, strerror(error));
+        return evn_fail(EVN_MEMORY, "the host has no %zu bytes for the buffer: %s", bytes,
+                        strerror(error));
     }
     /* the store ends at the page without access, but for what alignment to 256 bytes leaves */
     s->memory = s->inner + (s->inner_bytes - used);
@@ -256,7 +257,7 @@ static evn_status store_make(struct store **out, size_t bytes, int checks) {
     return EVN_OK;
 }
 
-/* Another queue has the pages open, or one less has: 0, or an errno. */
+/* Counts a queue that opens the pages (change 1) or closes them (-1). 0, or an errno. */
 static int store_open(struct store *s, int change) {
     int error = 0;
     pthread_mutex_lock(&s->lock);
@@ -474,7 +475,7 @@ static void run_groups(struct crew *w, struct command *c) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* There are as many threads as groups, so each group gets one. */
+/* Runs a resident launch: as many threads as groups, so that each group gets one. */
 static void run_resident(struct crew *w, struct command *c) {
     struct turns turns;
     turns_open(&turns, c->groups);
@@ -819,7 +820,8 @@ static evn_status emulated_kernel_open(evn_kernel *k) {
     /* a kernel's buffers are held all at once */
     const int parameters = parameter_count(k->entry);
     if (parameters + 2 > HELD)
-        return evn_fail(EVN_SYSTEM, "%d parameters, more than %d", parameters, HELD - 2);
+        return evn_fail(EVN_SYSTEM, "the kernel has %d parameters, expected at most %d", parameters,
+                        HELD - 2);
     return EVN_OK;
 }
 

@@ -334,9 +334,11 @@ evn_status side_host_register(evn_device *base, void *memory, size_t bytes) {
     /* the system's refusal is no failure of the device's */
     if (code == GPU_OUT_OF_MEMORY || code == GPU_INVALID_VALUE || code == GPU_NOT_SUPPORTED ||
         code == GPU_OPERATING_SYSTEM)
-        return evn_fail(EVN_MEMORY,
-                        "%s: the system does not let so much stay in place, or not this memory",
-                        call);
+        return evn_fail(
+            EVN_MEMORY,
+            "%s: the system lets no such memory stay in place (too much, or mapped from a "
+            "file); copies work without",
+            call);
     return side_check(d, code, GPU_CALL_host_register);
 }
 
