@@ -85,8 +85,8 @@ static evn_rank_face face_of(evn_rank_task from, int cells, evn_rank_task to, in
 }
 
 /* Faces between this rank's blocks, one of which is new; at first, with `born` NULL, all, and those
- * to the blocks beside its first and last one. They stay when blocks get other numbers, or ranks.
- */
+ * to the blocks beside its first and last one. Faces stay when blocks
+ * get other numbers, or ranks. */
 static evn_status add_faces(int rank, const struct part *part, const char *born) {
     evn_rank_face face[2 * MOST + 2];
     const int n = evn_distributed_tasks(pipe);

@@ -103,20 +103,10 @@ static void drop(void *arg, int t) {
     m->block[t] = NULL;
 }
 
-static int has(void *arg, int t) {
-    const struct state *s = arg;
-    return !s->cluster || evn_loop_has(s->loop, t);
-}
-
-/* Lets all ranks have an array of one element a block. */
-static evn_status complete(struct state *s, void *element, size_t size) {
-    return ranks_complete(s->cluster, element, s->mesh->tree.leaves, size, has, s);
-}
-
 /* Each rank had all blocks at the beginning. */
 static void leave_to_others(struct state *s) {
     for (int t = 0; t < s->mesh->tree.leaves; t++)
-        if (!has(s, t)) drop(s, t);
+        if (!evn_loop_has(s->loop, t)) drop(s, t);
 }
 
 static evn_status make_born(struct state *s) {
@@ -200,7 +190,7 @@ static void count_change(struct outcome *o, const struct change *c, int before) 
 static evn_status adapt(struct state *s) {
     struct mesh *m = s->mesh;
     const int blocks = m->tree.leaves;
-    evn_status status = complete(s, s->steep, sizeof *s->steep);
+    evn_status status = evn_loop_allgather(s->loop, s->steep, sizeof *s->steep);
     if (status) return status;
     status = adaptive_decide(m, s->steep, &s->change) ? no_memory(m) : EVN_OK;
     if (!status && s->change.born && mesh_change(m, &s->change, !s->cluster, &s->before))
@@ -243,7 +233,7 @@ static evn_status all_sums(struct state *s, double time, struct sums *all) {
         const struct frame f = mesh_frame(m, t);
         if (m->block[t]) each[t] = block_sums(m->block[t], &f, time);
     }
-    if (!status && s->loop) status = complete(s, each, sizeof *each);
+    if (!status && s->loop) status = evn_loop_allgather(s->loop, each, sizeof *each);
     *all = (struct sums){0};
     for (int t = 0; !status && t < m->tree.leaves; t++) {
         all->error += each[t].error;
@@ -271,7 +261,7 @@ static evn_status hash_all(struct state *s, uint64_t *hash) {
     evn_status status = ranks_agreed(s->cluster, cells ? EVN_OK : no_memory(m));
     for (int t = 0; !status && t < m->tree.leaves; t++)
         if (m->block[t]) copy_cells(m->block[t], &cells[t]);
-    if (!status) status = complete(s, cells, sizeof *cells);
+    if (!status) status = evn_loop_allgather(s->loop, cells, sizeof *cells);
     *hash = HASH_SEED;
     for (int t = 0; !status && t < m->tree.leaves; t++) {
         const struct leaf *l = &m->tree.leaf[t];

@@ -129,8 +129,6 @@ static evn_status exchange(struct run *run, enum halo_kind kind) {
     return status;
 }
 
-static int has_task(void *arg, int t) { return evn_loop_has(((const struct run *)arg)->loop, t); }
-
 /* ---- before the first step ----------------------------------------------------------------- */
 
 static void work_begin(evn_unit *unit, void *arg) {
@@ -331,8 +329,7 @@ static evn_status step(struct run *run, int what, int counts) {
 /* Lets all ranks have the squares of each plane. */
 static evn_status share_squares(void *arg) {
     struct run *run = arg;
-    return ranks_complete(run->cluster, run->p.square, run->tasks, SQUARES * sizeof(double),
-                          has_task, run);
+    return evn_loop_allgather(run->loop, run->p.square, SQUARES * sizeof(double));
 }
 
 /* Norm by the squares of each plane, planes in order. */
@@ -421,9 +418,7 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     evn_status status = timed_end(timed);
     for (int t = 0; !status && t < run->tasks; t++) fails_later(run, split_fetch(&run->split, t));
     if (!status) status = visit(run, &hash_planes_pass, 0);
-    if (!status)
-        status = ranks_complete(run->cluster, run->hash, run->tasks, MG_PLANES * sizeof *run->hash,
-                                has_task, run);
+    if (!status) status = evn_loop_allgather(run->loop, run->hash, MG_PLANES * sizeof *run->hash);
     const evn_shared_counts puts = halo_counts(&run->halo);
     const evn_shared_counts mine = puts_between(&run->puts, &puts);
     if (!status) status = puts_of_ranks(run->cluster, &mine, &r->puts);

@@ -159,18 +159,12 @@ static evn_status sum_phases(const struct run *run, npbmz_result *r) {
     return status;
 }
 
-static int has_zone(void *run, int z) { return evn_loop_has(((struct run *)run)->loop, z); }
-
 /* Gives all ranks the norms of each rank's zones. */
 static evn_status share_norms(struct run *run) {
-    const int zones = run->p->zones;
-    evn_status status =
-        ranks_complete(run->cluster, run->norms, zones, sizeof *run->norms, has_zone, run);
-    if (!status)
-        status = ranks_complete(run->cluster, run->hash, zones, sizeof *run->hash, has_zone, run);
+    evn_status status = evn_loop_allgather(run->loop, run->norms, sizeof *run->norms);
+    if (!status) status = evn_loop_allgather(run->loop, run->hash, sizeof *run->hash);
     if (!status && run->sums)
-        status =
-            ranks_complete(run->cluster, run->sums, zones, NC * sizeof *run->sums, has_zone, run);
+        status = evn_loop_allgather(run->loop, run->sums, NC * sizeof *run->sums);
     return status;
 }
 
