@@ -3,6 +3,7 @@
  */
 #include "distributed/inside.h"
 #include "exchange/areas.h"
+#include "exchange/copies.h"
 #include "base/argument.h"
 #include <limits.h>
 #include <stdint.h>
@@ -113,71 +114,21 @@ static evn_status check_side(const evn_distributed *d, const evn_face *f, evn_ra
 
 /* ---- faces among each other ---------------------------------------------------------------- */
 
-/* One side of a face in a region of this rank. */
-struct side_here {
-    size_t slot; /* task * regions + region */
-    int written;
-    long long at;
-    const long long *stride;
-    int n[3];
-    evn_rank_task giver;
-};
-
 static size_t slot_of(const evn_distributed *d, const evn_face *f, int task, int to) {
     return (size_t)task * (size_t)d->regions + (size_t)(to ? f->to_region : f->from_region);
 }
 
-static struct side_here side_of(const evn_distributed *d, const evn_face *f, evn_rank_task giver,
-                                int task, int to) {
-    struct side_here s = {.slot = slot_of(d, f, task, to),
-                          .written = to,
-                          .at = to ? f->to_at : f->from_at,
-                          .stride = to ? f->to_stride : f->from_stride,
-                          .giver = giver};
-    exchange_extents(f, to, s.n);
-    return s;
-}
-
-static int by_slot(const void *a, const void *b) {
-    const struct side_here *x = a, *y = b;
-    return x->slot != y->slot ? (x->slot > y->slot) - (x->slot < y->slot) : y->written - x->written;
-}
-
-/* The first value of a side whose bit is set; -1. All that it has are set if asked to. */
-static long long look(const struct side_here *s, unsigned char *bit, int set) {
-    for (int a = 0; a < s->n[0]; a++)
-        for (int b = 0; b < s->n[1]; b++)
-            for (int c = 0; c < s->n[2]; c++) {
-                const long long v = s->at + a * s->stride[0] + b * s->stride[1] + c * s->stride[2];
-                if (bit[v / 8] >> v % 8 & 1) return v;
-                if (set) bit[v / 8] |= (unsigned char)(1 << v % 8);
-            }
-    return -1;
-}
-
-/* Sides of one region, those that write first. */
-static evn_status check_region(const evn_distributed *d, const struct side_here *s, int count) {
-    const size_t values = d->bytes[s->slot] / d->element;
-    unsigned char *bit = calloc(values / 8 + 1, 1);
-    if (!bit) return no_memory(d);
-    for (int i = 0; i < count; i++) {
-        const long long v = look(&s[i], bit, s[i].written);
-        if (v < 0) continue;
-        int other = i; /* which writes it, too */
-        memset(bit, 0, values / 8 + 1);
-        bit[v / 8] = (unsigned char)(1 << v % 8);
-        for (int j = 0; j < count && other == i; j++)
-            if (j != i && s[j].written && look(&s[j], bit, 0) >= 0) other = j;
-        free(bit);
-        return evn_fail(EVN_USAGE,
-                        "distributed: face %d of rank %d %s value %lld of region %d of task %d, "
-                        "which face %d of rank %d writes at the same time",
-                        s[i].giver.number, s[i].giver.rank, s[i].written ? "writes" : "reads", v,
-                        (int)(s->slot % (size_t)d->regions), (int)(s->slot / (size_t)d->regions),
-                        s[other].giver.number, s[other].giver.rank);
-    }
-    free(bit);
-    return EVN_OK;
+/* One side of a face in a region of this rank. */
+static struct area area_of(const evn_distributed *d, const evn_face *f, evn_rank_task giver,
+                           int task, int to) {
+    struct area a = {.face = giver.number,
+                     .rank = giver.rank,
+                     .task = task,
+                     .slot = to ? f->to_region : f->from_region,
+                     .written = to,
+                     .region = slot_of(d, f, task, to)};
+    area_fill(&a, f, d->element);
+    return a;
 }
 
 /* A mark for each region that is touched by faces from `before` on, or by fresh reads. */
@@ -194,34 +145,34 @@ static char *touch(const evn_distributed *d, int before) {
     return touched;
 }
 
-/* Sides in touched regions. */
-struct sides {
-    struct side_here *side;
+/* Areas in touched regions. */
+struct areas {
+    struct area *area;
     int count, room;
 };
 
-static int add_side(struct sides *s, struct side_here side) {
-    struct side_here *more = array_grow(s->side, s->count, &s->room, sizeof *more);
+static int add_area(struct areas *s, struct area area) {
+    struct area *more = array_grow(s->area, s->count, &s->room, sizeof *more);
     if (!more) return -1;
-    s->side = more;
-    s->side[s->count++] = side;
+    s->area = more;
+    s->area[s->count++] = area;
     return 0;
 }
 
-static int find_sides(const evn_distributed *d, const char *touched, struct sides *s) {
+static int find_areas(const evn_distributed *d, const char *touched, struct areas *s) {
     int failed = 0;
     for (int i = 0; !failed && i < d->faces; i++) {
         const struct writing *f = &d->face[i];
         const int own = f->from.rank == d->rank;
         if (touched[slot_of(d, &f->block, f->to, 1)])
-            failed |= add_side(s, side_of(d, &f->block, f->giver, f->to, 1));
+            failed |= add_area(s, area_of(d, &f->block, f->giver, f->to, 1));
         if (own && touched[slot_of(d, &f->block, f->from.number, 0)])
-            failed |= add_side(s, side_of(d, &f->block, f->giver, f->from.number, 0));
+            failed |= add_area(s, area_of(d, &f->block, f->giver, f->from.number, 0));
     }
     for (int i = 0; !failed && i < d->reads; i++) {
         const struct reading *r = &d->read[i];
         if (touched[slot_of(d, &r->block, r->block.from, 0)])
-            failed |= add_side(s, side_of(d, &r->block, r->giver, r->block.from, 0));
+            failed |= add_area(s, area_of(d, &r->block, r->giver, r->block.from, 0));
     }
     return failed;
 }
@@ -229,14 +180,11 @@ static int find_sides(const evn_distributed *d, const char *touched, struct side
 /* Faces from `before` on, and what others come to read, with all faces of the same regions. */
 static evn_status check_overlaps(const evn_distributed *d, int before) {
     char *touched = touch(d, before);
-    struct sides s = {0};
-    evn_status status = !touched || find_sides(d, touched, &s) ? no_memory(d) : EVN_OK;
-    if (s.count) qsort(s.side, (size_t)s.count, sizeof *s.side, by_slot);
-    for (int i = 0, next; !status && i < s.count; i = next) {
-        for (next = i; next < s.count && s.side[next].slot == s.side[i].slot;) next++;
-        if (s.side[i].written) status = check_region(d, &s.side[i], next - i);
-    }
-    free(s.side);
+    struct areas s = {0};
+    evn_status status = !touched || find_areas(d, touched, &s)
+                            ? no_memory(d)
+                            : areas_check("distributed", d->element, s.area, s.count);
+    free(s.area);
     free(touched);
     return status;
 }

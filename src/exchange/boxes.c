@@ -96,7 +96,8 @@ static int meet(const struct box *a, const struct box *b, int count) {
     return 1;
 }
 
-int boxes_are_apart(const struct cluster *c, long long base) {
+int boxes_are_apart(const struct cluster *c) {
+    const long long base = c->area->base;
     struct box box[AREAS];
     long long stride[DIGITS + 1];
     if (c->count > AREAS || base > c->lo) return 0;

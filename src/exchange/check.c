@@ -1,10 +1,7 @@
-/* Checks of faces: tasks and regions that do not exist, blocks beyond their region, and values that
- * two faces copy at the same time.
- *
- * The last check is exact: faces whose boxes are apart (boxes.c) do not overlap; the others are
- * compared value by value. A face sets a bit for each value that it writes in a stretch of memory,
- * and no other face may find it set. */
+/* Checks of an exchange's faces: tasks and regions that do not exist, blocks beyond their region,
+ * and values that two faces copy at the same time. */
 #include "exchange/areas.h"
+#include "exchange/plan.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,140 +131,19 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int number
 
 /* ---- faces among each other ---------------------------------------------------------------- */
 
-/* Looks for bits that are set among `count` from `from` on, and sets them if asked to. The first
- * one that was set; -1. */
-static long long take_bits(uint64_t *bit, long long from, long long count, int set) {
-    while (count > 0) {
-        const int first = (int)(from % 64), n = count < 64 - first ? (int)count : 64 - first;
-        const uint64_t mask = (n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1) << first;
-        uint64_t *word = &bit[from / 64];
-        if (*word & mask) return from - first + __builtin_ctzll(*word & mask);
-        if (set) *word |= mask;
-        from += n;
-        count -= n;
-    }
-    return -1;
-}
-
-/* The same for all values of an area. */
-static long long take_area(const struct cluster *c, const struct area *a, int set) {
-    const int *n = a->n;
-    const long long width = (long long)c->element / c->grain;
-    const int whole = a->stride[2] == 1;
-    for (int i = 0; i < n[0]; i++)
-        for (int j = 0; j < n[1]; j++) {
-            const long long row =
-                (a->at - c->lo) / c->grain + (i * a->stride[0] + j * a->stride[1]) * width;
-            for (int k = 0; k < (whole ? 1 : n[2]); k++) {
-                const long long hit = take_bits(c->bit, row + k * a->stride[2] * width,
-                                                whole ? n[2] * width : width, set);
-                if (hit >= 0) return hit;
-            }
-        }
-    return -1;
-}
-
-/* Reports area `mine`, which found a bit set. */
-static evn_status overlap(const evn_exchange *x, const struct cluster *c, const struct area *mine,
-                          long long hit) {
-    const struct area *other = mine;
-    memset(c->bit, 0, (size_t)((c->hi - c->lo) / c->grain + 63) / 64 * sizeof *c->bit);
-    take_bits(c->bit, hit, 1, 1);
-    for (int i = 0; i < c->count; i++)
-        if (&c->area[i] != mine && c->area[i].written && take_area(c, &c->area[i], 0) >= 0) {
-            other = &c->area[i];
-            break;
-        }
-    const struct face *f = mine->face, *g = other->face;
-    const struct part *p = &x->part[mine->written ? f->to : f->from];
-    const long long begin = x->place ? 0 : (long long)(uintptr_t)p->host;
-    const long long value = (c->lo + hit * c->grain - begin) / (long long)x->element;
-    if (other == mine)
-        return evn_fail(EVN_USAGE,
-                        "exchange: face %d writes value %lld of region %d of task %d "
-                        "more than once",
-                        f->number, value, p->slot, p->task);
-    return evn_fail(EVN_USAGE,
-                    "exchange: face %d %s value %lld of region %d of task %d, which face %d writes "
-                    "at the same time",
-                    f->number, mine->written ? "writes" : "reads", value, p->slot, p->task,
-                    g->number);
-}
-
-/* All writes first, then reads. */
-static evn_status check_cluster(const evn_exchange *x, struct cluster *c) {
-    c->bit = calloc((size_t)((c->hi - c->lo) / c->grain + 63) / 64, sizeof *c->bit);
-    if (!c->bit)
-        return evn_fail(EVN_MEMORY, "exchange: no memory to check %d faces for overlaps", x->faces);
-    evn_status status = EVN_OK;
-    for (int written = 1; written >= 0; written--)
-        for (int i = 0; !status && i < c->count; i++) {
-            const struct area *a = &c->area[i];
-            if (a->written != written) continue;
-            const long long hit = take_area(c, a, written);
-            if (hit >= 0) status = overlap(x, c, a, hit);
-        }
-    free(c->bit);
-    return status;
-}
-
-static int by_address(const void *a, const void *b) {
-    const struct area *x = a, *y = b;
-    if (x->region != y->region) return x->region < y->region ? -1 : 1;
-    if (x->lo != y->lo) return x->lo < y->lo ? -1 : 1;
-    if (x->face != y->face) return x->face < y->face ? -1 : 1;
-    return x->written - y->written;
-}
-
+/* Without a place all memory is one region; that of a task of another rank is one of its own. */
 static struct area area_of(const evn_exchange *x, const struct face *f, int to) {
     const struct part *p = &x->part[to ? f->to : f->from];
-    const long long element = (long long)x->element;
-    const long long begin = x->place ? 0 : (long long)(uintptr_t)p->host;
-    struct area a = {.face = f,
+    const int region = x->place ? p->region : p->host ? 0 : 1 + p->task;
+    struct area a = {.face = f->number,
+                     .rank = -1,
+                     .task = p->task,
+                     .slot = p->slot,
                      .written = to,
-                     .region = x->place  ? p->region
-                               : p->host ? 0
-                                         : 1 + p->task,
-                     .at = begin + element * (to ? f->of.to_at : f->of.from_at),
-                     .stride = to ? f->of.to_stride : f->of.from_stride};
-    exchange_extents(&f->of, to, a.n);
-    exchange_reach(to ? f->of.to_at : f->of.from_at, a.stride, a.n, &a.lo, &a.hi);
-    a.lo = begin + element * a.lo;
-    a.hi = begin + element * (a.hi + 1);
+                     .region = (size_t)region,
+                     .base = x->place ? 0 : (long long)(uintptr_t)p->host};
+    area_fill(&a, &f->of, x->element);
     return a;
-}
-
-static long long common_divisor(long long a, long long b) {
-    while (b) {
-        const long long rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Cuts the sorted areas into clusters, and checks each in which something is written. */
-static evn_status check_areas(const evn_exchange *x, const struct area *area, int areas) {
-    evn_status status = EVN_OK;
-    for (int i = 0, next; !status && i < areas; i = next) {
-        struct cluster c = {.area = &area[i],
-                            .lo = area[i].lo,
-                            .hi = area[i].hi,
-                            .grain = (long long)x->element,
-                            .element = x->element};
-        int written = area[i].written;
-        for (next = i + 1;
-             next < areas && area[next].region == area[i].region && area[next].lo < c.hi; next++) {
-            if (area[next].hi > c.hi) c.hi = area[next].hi;
-            c.grain = common_divisor(c.grain, area[next].lo - c.lo);
-            written |= area[next].written;
-        }
-        c.count = next - i;
-        const struct part *p = &x->part[area[i].written ? area[i].face->to : area[i].face->from];
-        const long long base = x->place ? 0 : (long long)(uintptr_t)p->host;
-        if (written && !boxes_are_apart(&c, base)) status = check_cluster(x, &c);
-    }
-    return status;
 }
 
 /* Marks the parts of which faces from `before` on are, and all others of their regions. Without a
@@ -315,8 +191,7 @@ evn_status exchange_check_overlaps(const evn_exchange *x, int before) {
              : evn_fail(EVN_MEMORY, "exchange: no memory to check %d faces for overlaps", x->faces);
     if (area) {
         const int areas = find_areas(x, touched, area);
-        qsort(area, (size_t)areas, sizeof *area, by_address);
-        status = check_areas(x, area, areas);
+        status = areas_check("exchange", x->element, area, areas);
     }
     free(area);
     free(touched);

@@ -1,5 +1,6 @@
 /* Parts of an exchange: data of tasks that faces read and write, each with a list of its faces, so
  * that a change of few of them takes no look at all others. */
+#include "exchange/areas.h"
 #include "exchange/plan.h"
 #include "base/argument.h"
 #include <stdlib.h>

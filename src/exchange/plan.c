@@ -1,4 +1,5 @@
 /* The plan of an exchange: ends, messages between them, and the assignment of blocks to copies. */
+#include "exchange/areas.h"
 #include "exchange/plan.h"
 #include "loop/loop_ranks.h"
 #include "exchange/transport.h"

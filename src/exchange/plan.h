@@ -189,9 +189,6 @@ int exchange_moved(const evn_exchange *x, const struct part *p);
 enum step { WHOLE, PACKED, UNPACKED };
 struct shape exchange_shape(const evn_face *f, enum step step);
 
-/* Extents of the block that a face writes (`to` 1), or reads. */
-void exchange_extents(const evn_face *f, int to, int n[3]);
-
 /* Helpers for lists of copies: bytes of a face in a message; its side in a part; its side in a
  * message, from byte `at` of a box or of *base; and adding a block to an end's list, -1: no memory.
  */
@@ -294,15 +291,5 @@ void exchange_count(evn_exchange *x, const struct face *face, int sign);
 
 /* Whether all is copied by cores of this rank within the host's memory. */
 int exchange_is_in_one(const evn_exchange *x);
-
-/* Range of a side of a face, *lo to *hi, in values from the beginning of its region. -1: not
- * representable. */
-int exchange_reach(long long at, const long long stride[3], const int n[3], long long *lo,
-                   long long *hi);
-
-/* Checks resolutions, and numbers where means are taken, of face `number` of messages that begin
- * with `noun`. EVN_USAGE. */
-evn_status exchange_check_resolution(const char *noun, int number, const evn_face *f,
-                                     size_t element);
 
 #endif
