@@ -13,13 +13,13 @@
 #define TRY(call)                                                                                  \
     if ((status = (call))) goto end
 enum { CELLS = 1920, WIDTH = 40, LEAST = 10, ROUNDS = 6, STEPS = 20, MOST = CELLS / LEAST };
-enum { LEFT, RIGHT, FIRST }; /* of a block's values: ghosts, then its cells */
+enum { LEFT, RIGHT, FIRST }; /* a block's values: ghosts, then its cells */
 struct part {
-    int at, cells; /* of the pipe */
+    int at, cells; /* first cell in the pipe; number of cells */
 };
 static double source[CELLS];
 static evn_distributed *pipe;
-static int half[MOST]; /* of each born block */
+static int half[MOST]; /* half of its origin that each born block is */
 
 /* The first quarter of the pipe takes thirty times as long. */
 static double heat(int x) {

@@ -41,7 +41,7 @@ struct run {
     int is_dealt;        /* fields are as these say */
     struct decay rate;   /* exponents of w.decay, of one step */
     double (*checksum)[2];
-    atomic_int next; /* task of each_own() */
+    atomic_int next; /* next task of each_own() */
     atomic_int out_of_memory;
     struct states states;
     double phase_s[FT_PHASES];

@@ -111,7 +111,7 @@ static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel,
     return status;
 }
 
-/* A rank that has failed has no use for it. */
+/* Receives a piece, of which a rank that has failed has no use. */
 static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round,
                                 evn_status mine) {
     const size_t bytes = piece_bytes(parcel, round);

@@ -18,7 +18,7 @@ struct transport {
     int (*carries)(const struct end *from, const struct end *to);
     /* The functions below are NULL if the receiving end can copy from the sender's memory: no
      * messages then. */
-    evn_status (*open)(struct message *m); /* memory on the host, events */
+    evn_status (*open)(struct message *m); /* opens a message: memory on the host, events */
     void (*close)(struct message *m);      /* nothing is under way */
     /* Called when the message is packed: on a device, once from->copies comes here; on the host,
      * now. */

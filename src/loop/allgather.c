@@ -8,7 +8,7 @@
 
 struct values {
     const evn_loop *loop;
-    char *value; /* of all tasks */
+    char *value; /* values of all tasks */
     size_t bytes;
 };
 

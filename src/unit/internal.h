@@ -85,7 +85,7 @@ struct evn_units {
     struct barrier barrier; /* barrier of evn_unit_synchronize() */
     int processors;         /* processors on which the caller might run when it opened the units */
     atomic_int spares;      /* spare threads were asked for */
-    atomic_int interrupted; /* the leader of a unit of one core had to wait for it */
+    atomic_int interrupted; /* 1: the leader of a unit of one core had to wait for that core */
     struct spare *spare;    /* NULL: there are none (spare.c) */
 };
 

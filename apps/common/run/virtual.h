@@ -90,7 +90,7 @@ struct virtual_variant {
     const char *name; /* NULL ends the list */
     int master;       /* one context a node: with GPUs only, unless `cores` */
     int cores;        /* 1: it runs on cores, too */
-    int transposes;   /* by default; 0: it has none */
+    int transposes;   /* number of transposes by default; 0: it has none */
 };
 struct virtual_program {
     const struct virtual_variant *variant;

@@ -15,7 +15,7 @@ struct pieces {
     int *aside;           /* by task, the piece whose planes aside it uses */
     int count;
     double *planes; /* SWEEP_ASIDE planes a piece */
-    int room;       /* for so many pieces */
+    int room;       /* number of pieces that there is memory for */
 };
 
 /* EVN_MEMORY */

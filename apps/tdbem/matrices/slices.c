@@ -495,7 +495,7 @@ struct slices_maker {
 
 /* ---- ranges ---- */
 
-/* Columns, rows and kmax; no ranges. */
+/* Opens slices with columns, rows and kmax, without ranges. */
 static evn_status shape_open(struct slices **out, const struct mesh *mesh,
                              const struct slices_options *o, int columns) {
     struct slices *s = *out = calloc(1, sizeof *s);

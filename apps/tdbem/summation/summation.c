@@ -46,7 +46,7 @@ enum { LENGTH_MAX = 16 };
 #undef REAL
 #undef REAL_BYTES
 
-/* f(real, wide) for all of them */
+/* f(real, wide) for every width */
 #define EACH_WIDE(f, real) f(real, 1) f(real, 2) f(real, 4) f(real, 8) f(real, 16) f(real, 32)
 
 int summation_bundle_rows(int single, int wide) {

@@ -873,7 +873,7 @@ static evn_status opencl_buffer_open(evn_buffer *base) {
     cl_int code = 0;
     const char *call = "clCreateBuffer";
     b->handle = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, base->bytes, NULL, &code);
-    if (b->handle && !code) { /* now, and on this device */
+    if (b->handle && !code) { /* allocates it now, and on this device */
         call = "clEnqueueWriteBuffer";
         code = cl->EnqueueWriteBuffer(d->own, b->handle, CL_TRUE, 0, 1, "", 0, NULL, NULL);
         if (!code) return EVN_OK;
