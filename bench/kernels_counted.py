@@ -89,7 +89,8 @@ def step(build, size, *workloads):
         return kernels(report)
 
     for workload in workloads or ("bt-mz", "sp-mz", "lu-mz"):
-        none, one, counted = count(workload, "S", 0), count(workload, "S", 1), count(workload, size, 0)
+        none, one = count(workload, "S", 0), count(workload, "S", 1)
+        counted = none if size == "S" else count(workload, size, 0)
         total = launches = 0
         print(f"{workload}, class {size}\n{'kernel':18} {'a step':>6} | us a launch: {'issue':>8} {'fp64':>8} {'LSU':>8} {'(shared)':>8} {'L2':>8} {'HBM':>8} | "
               f"{'bound':5} {'us a step':>9}")

@@ -8,15 +8,15 @@ set(full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred
-    cc-fuzz cc-fortran-fuzz cc-cxx-long cc-cxx-fuzz attack-ranks
+    cc-fuzz cc-fortran-fuzz cc-cxx-fuzz attack-ranks
     # every combination; class W and A
     hybrid-class_w hybrid-class_a bits-bt-mz-W bits-sp-mz-W bits-lu-mz-W verify-bt-mz-A verify-sp-mz-A verify-lu-mz-A
     command-ranks-matrix command-ft-mg-faults command-ft-mg-ends command-ft-mg-matrix command-ranks-wire
     # the same programs again: other dice, OpenCL behind the same suites
     cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
     device-hip-late-2 gpu_lu_resident-hip-late
-    gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
-    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi example-adaptive-launchers
+    gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
+    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich example-adaptive-launchers
     # long ones
     distributed-memory command-papers-whole nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
     # threads that are stopped and moved for a minute; faults planted in gates
@@ -36,7 +36,7 @@ set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-t
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS tests)
     set(label quick)
-    if(test IN_LIST full OR test MATCHES "-rest$")
+    if(test IN_LIST full OR test MATCHES "-(rest|long)$")
         set(label full)
     endif()
     set_tests_properties(${test} PROPERTIES LABELS ${label})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs with directives compute what plain C computes: tests/cc/forms, both compilers, both ways of rewriting.
 
-Run: ctest -R cc-forms, or tests/cc/test_forms.py build/evener-cc [test ..]
+Run: ctest -R cc-forms, or tests/cc/test_forms.py build/evener-cc [test ..]     EVENER_TEST_LONG=1: each file by each compiler in each mode
 """
 import glob
 import os
@@ -12,17 +12,20 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshado
           "-Wnested-externs", "-Werror"]
 
 
+LONG = os.environ.get("EVENER_TEST_LONG")
 UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:2")  # "": what the program says
 
 
 class Forms(Case):
-    def outputs(self, name, options, compilers=COMPILERS):
+    def outputs(self, name, options, compilers=COMPILERS, turn=0):
+        """Two files one after the other have both modes of each compiler."""
         base = os.path.join(self.folder, os.path.basename(name)[:-2])
-        for compiler in compilers:
+        for at, compiler in enumerate(compilers):
             self.fine(run([compiler, "-Wno-unknown-pragmas", "-w", name, "-o", base + "_plain"]))
             expected = self.fine(run([base + "_plain"])).stdout
             self.assertTrue(expected)
-            for mode in ([], ["--preprocessed"]):
+            modes = [], ["--preprocessed"]
+            for mode in modes if LONG else [modes[(at + turn) % 2]]:
                 self.fine(self.cc(compiler, *mode, *options, name, "-o", base))
                 for units in UNITS:
                     got = self.fine(run([base], env={"EVENER_UNITS": units})).stdout
@@ -32,9 +35,9 @@ class Forms(Case):
         """With warnings as errors: what is generated has none."""
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.c")))
         self.assertEqual(len(files), 6)
-        for name in files:
+        for turn, name in enumerate(files):
             with self.subTest(file=os.path.basename(name)):
-                self.outputs(name, STRICT)
+                self.outputs(name, STRICT, turn=turn)
 
     def test_optimised(self):
         self.outputs(os.path.join(HERE, "forms", "loops.c"), ["-O3", "-std=gnu17"])

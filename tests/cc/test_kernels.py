@@ -60,13 +60,9 @@ class Kernels(common.Case):
 
     def units(self, program, units, devices):
         result = run(["timeout", "100", program], EVENER_UNITS=units, EVENER_DEVICES=devices, EVENER_OVERSUBSCRIBE="1")
-        if result.returncode and devices == "opencl" and "no OpenCL" in result.stderr:
+        if result.returncode and devices == "opencl" and re.search("OpenCL('s loader| has no device)", result.stderr):
             self.skipTest("no OpenCL device")
         return self.fine(result)
-
-    def has_opencl(self, program):
-        result = run(["timeout", "100", program], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="opencl", EVENER_OVERSUBSCRIBE="1")
-        return result.returncode == 0 or "devices" not in result.stderr and "OpenCL" not in result.stderr
 
     def same_everywhere(self, name):
         expected = self.plain(name)
@@ -74,8 +70,8 @@ class Kernels(common.Case):
         self.assertEqual(self.plain(name, "-fopenmp"), expected)
         for compiler in COMPILERS[:1] if SANITIZE else COMPILERS:
             program = self.make(name, "program", compiler=compiler)
-            lists = LISTS + [("1:CPU:1,1:GPU:1", "opencl")] * self.has_opencl(program)
-            for units, devices in lists:
+            # OpenCL gets the same text from either compiler
+            for units, devices in LISTS + [("1:CPU:1,1:GPU:1", "opencl")] * (compiler == COMPILERS[0]):
                 with self.subTest(compiler=compiler, units=units, devices=devices):
                     self.assertEqual(self.units(program, units, devices), expected)
 

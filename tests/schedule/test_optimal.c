@@ -162,8 +162,9 @@ static void test_bound(void **state) {
 static void test_against_all_assignments(void **state) {
     (void)state;
     unsigned long long seed = 3;
+    const int problems = getenv("EVENER_TEST_LONG") ? 24 : 12; /* each kind is among twelve */
     int solved = 0;
-    for (int k = 0; k < 24; k++) {
+    for (int k = 0; k < problems; k++) {
         struct sample s;
         grid(&s, 2 + k % 3, 3, k & 1, 2 + (k / 3) % 2, k % 4 > 0, &seed);
         if (k % 5 == 0) s.p.link = s.link + 1, s.p.links -= 2; /* no grid */
@@ -190,7 +191,7 @@ static void test_against_all_assignments(void **state) {
             evn_schedule_close(o);
         }
     }
-    assert_true(solved > 20);
+    assert_true(solved > problems * 5 / 6);
 }
 
 /* Issue's promise: within 1 % (B, C) and 2 % (D) proven, free links and those of four V100s. */
@@ -447,7 +448,7 @@ static void test_limit_of_solver(void **state) {
 
 /* ---- threads: the solver keeps all that it knows in static memory ---- */
 
-enum { THREADS = 4, SOLVED_TASKS = 18 };
+enum { THREADS = 4, SOLVED_TASKS = 13 };
 
 struct solved {
     unsigned long long seed;
