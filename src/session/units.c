@@ -2,6 +2,7 @@
  * units later on. */
 #include "base/argument.h"
 #include "session/session.h"
+#include "unit/descriptor.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,17 +63,10 @@ static evn_status blame_words(const struct words *w, evn_status status) {
 
 /* Number of cores that the list of units needs; 0: all. */
 static evn_status count_cores(const struct words *w, int *wanted) {
-    evn_machine *machine;
-    evn_units *units = NULL;
-    *wanted = 0;
-    if (!strcmp(w->list, "auto")) return EVN_OK;
-    evn_status status = evn_machine_open(&machine);
-    if (status) return status;
-    status = evn_units_open_on(&units, machine, w->list, w->devices, EVN_DESCRIBE_ONLY);
-    for (int u = 0; !status && u < evn_units_count(units); u++)
-        *wanted += evn_unit_cores(evn_units_get(units, u));
-    evn_units_close(units);
-    evn_machine_close(machine);
+    struct unit_list list = {0};
+    const int is_auto = unit_list_is_auto(w->list);
+    evn_status status = is_auto ? EVN_OK : unit_list_parse(&list, w->list, 0, 0);
+    *wanted = list.cores;
     return status;
 }
 

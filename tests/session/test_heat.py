@@ -73,6 +73,14 @@ class Heat(unittest.TestCase):
             self.right([HEAT], EVENER_PROCESSES=count, EVENER_UNITS="1:CPU:1")
             self.right([HEAT], EVENER_PROCESSES=count, EVENER_UNITS="2:GPU:1,1:CPU:1", EVENER_DEVICES="emulated")
 
+    def test_auto(self):
+        """In large letters too, its units are those of a rank's share of the cores."""
+        ranks = []
+        for units in "auto", "AUTO":
+            self.right([HEAT], EVENER_PROCESSES="2", EVENER_UNITS=units, EVENER_RECORD=self.file)
+            ranks.append([u["rank"] for u in self.record()["units"]])
+        self.assertEqual(ranks[0], ranks[1])
+
     def test_schedules(self):
         for schedule in SCHEDULES:
             self.right([HEAT], EVENER_PROCESSES="3", EVENER_UNITS="2:CPU:1", EVENER_SCHEDULE=schedule)
