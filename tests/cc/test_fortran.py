@@ -17,6 +17,7 @@ if not shutil.which("gfortran"):
     sys.exit(77)
 
 STRICT = ["-Wall", "-Wextra", "-Werror", "-Wno-error=unused-variable"]
+LONG = bool(os.environ.get("EVENER_TEST_LONG"))  # also without optimisation
 UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:2")  # "": what the program says
 TEAMS = "!$omp teams distribute num_teams(2:CPU:1)"
 # the @ is where the compiler's message belongs
@@ -59,7 +60,7 @@ class Fortran(Case):
             self.fine(run(["gfortran", "-w", name, "-o", base + "_plain"], cwd=self.folder))
             expected = self.fine(run([base + "_plain"])).stdout
             self.assertTrue(expected)
-            for options in [["-O0"], ["-O3", *(STRICT if not name.endswith((".f", ".F")) else [])]]:
+            for options in [["-O0"]] * LONG + [["-O3", *(STRICT if not name.endswith((".f", ".F")) else [])]]:
                 self.fine(self.fc(*options, name, "-o", base))
                 for units in UNITS:
                     with self.subTest(file=os.path.basename(name), options=options, units=units):
