@@ -158,16 +158,23 @@ static evn_status bear(evn_loop *loop, struct birth *b, evn_body body, void *arg
     return status;
 }
 
+static evn_status check_call(const char *function, evn_body body, evn_access origins) {
+    if (!body) return argument_missing(function, "a body");
+    if (origins == EVN_READ || origins == EVN_BOTH) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "loop: evn_loop_bear() with access %d to origins, expected EVN_READ or "
+                    "EVN_BOTH",
+                    (int)origins);
+}
+
 evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access origins) {
     NEED(loop, "a loop");
-    NEED(body, "a body");
-    if (origins != EVN_READ && origins != EVN_BOTH)
-        return evn_fail(EVN_USAGE,
-                        "loop: evn_loop_bear() with access %d to origins, expected EVN_READ or "
-                        "EVN_BOTH",
-                        (int)origins);
+    const evn_status given = check_call(__func__, body, origins);
+    if (given && !loop->together) return given;
     evn_status status = loop_may_begin(loop, "evn_loop_bear()");
-    if (status || !loop->bears) return status;
+    if (status) return status;
+    if (!loop->bears) return given;
+    if (given) return together_agree(loop, "evn_loop_visit()", given); /* the others wait */
     loop->birth->origins = origins;
     if (loop->borns || loop->together) status = bear(loop, loop->birth, body, arg);
     if (!status) loop_ended(loop);

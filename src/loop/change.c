@@ -232,13 +232,13 @@ static void change(evn_loop *loop, struct renewal *r) {
 
 evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     NEED(loop, "a loop");
-    NEED(c, "a change");
     evn_status status = loop_may_begin(loop, "evn_loop_change()");
     if (status) return status;
     const double begin = evn_now();
     struct renewal r = {0};
     const evn_problem before = *loop->problem;
-    status = origins_open(&r.of, &before, c, "loop");
+    /* over ranks the others wait, and hear of it */
+    status = c ? origins_open(&r.of, &before, c, "loop") : argument_missing(__func__, "a change");
     if (!status) status = prepare(loop, &r);
     if (loop->together)
         status = together_change(loop, &r.together, &r.of, c, status);

@@ -215,8 +215,8 @@ evn_status together_change(evn_loop *loop, struct together_room *room, const str
                            const evn_change *c, evn_status mine) {
     struct moves *m = &room->moves;
     if (!mine) mine = move_make_room(loop, m);
-    evn_status status =
-        together_same(loop, change_call, "tasks", c->tasks, mine ? 0 : checksum(c), mine);
+    evn_status status = together_same(loop, change_call, "tasks", mine ? 0 : c->tasks,
+                                      mine ? 0 : checksum(c), mine);
     if (!status) {
         const double begin = evn_now();
         loop->plan += m->across > 0;

@@ -19,6 +19,7 @@ void ranks_change(struct world *w) {
     static const int chain_first[] = {0, 2, 4, 6}, chain[] = {0, 4, 8, 9, 4, 8};
     evn_change c = {.tasks = 3, .first = chain_first, .from = chain, .links = -1};
     ALL("which task 2 comes from, were sent to ranks 0 and 2", evn_loop_change(w->own, &c))
+    ONE("a change", evn_loop_change(w->own, ODD ? NULL : &same_tasks))
     CHANGE("at least one", tasks, 0)
     CHANGE("at least one", tasks, -1)
     CHANGE("-1 origins", first, falling)
@@ -103,8 +104,7 @@ static evn_status bear(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 static evn_status bears_wrongly(evn_unit *unit, evn_batch *batch, void *arg) {
-    const struct world *w = arg;
-    if (!ODD) return bear(unit, batch, NULL);
+    (void)unit, (void)arg;
     const int t = evn_batch_tasks(batch, &(int){0})[0];
     evn_batch_origin_host(batch, t, 1, 0);
     return EVN_OK;
@@ -120,11 +120,12 @@ static evn_status fill(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* Births fail on one rank, and come about then. */
-static evn_status bear_twice(struct world *w, evn_body wrongly) {
+static evn_status bear_twice(struct world *w, evn_body wrongly, evn_access wrong) {
     struct births b;
     make_births(w, &b);
     change(w, &b);
-    const evn_status status = evn_loop_bear(w->placed, wrongly, w, EVN_READ);
+    const evn_status status =
+        evn_loop_bear(w->placed, ODD ? wrongly : bear, w, ODD ? wrong : EVN_READ);
     char message[400];
     snprintf(message, sizeof message, "%s", evn_message());
     must_ok(evn_loop_bear(w->placed, bear, NULL, EVN_READ));
@@ -181,7 +182,9 @@ void ranks_births(struct world *w) {
     change(w, &b); /* and what is right is done */
     must_ok(evn_loop_bear(w->placed, bear, NULL, EVN_READ));
     goes_on(w);
-    ONE_FAILS(EVN_BODY, "region 0 of origin 1", bear_twice(w, bears_wrongly))
+    ONE_FAILS(EVN_BODY, "region 0 of origin 1", bear_twice(w, bears_wrongly, EVN_READ))
+    ONE("a body", bear_twice(w, NULL, EVN_READ))
+    ONE("expected EVN_READ or EVN_BOTH", bear_twice(w, bear, EVN_WRITE))
     ONE("was removed before evn_loop_bear()", bear_without_origin(w))
     ONE("collect() with regions of other sizes on rank", collect_sizes(w))
 }
