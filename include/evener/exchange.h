@@ -82,9 +82,10 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
  * against the faces of the same regions. `host`: as of evn_exchange_open(), n pointers of the
  * present tasks, of which those with faces are looked at. Faces have numbers that last: those of
  * evn_exchange_open() are 0 .. count - 1, additions continue them, and messages name them. A run
- * before faces were added lacks them. Over ranks all make the same call with the same faces, and
- * memory of the tasks that each has; where they differ it is EVN_USAGE on all. EVN_USAGE,
- * EVN_MEMORY: nothing was added. */
+ * before faces were added lacks them; those of tasks of several changes may come together, after
+ * the last of these. Over ranks all make the same call with the same faces, and memory of the tasks
+ * that each has; where they differ it is EVN_USAGE on all. EVN_USAGE, EVN_MEMORY: nothing was
+ * added. */
 evn_status evn_exchange_add(evn_exchange *exchange, int count, const evn_face *face,
                             void *const *host);
 

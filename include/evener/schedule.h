@@ -160,7 +160,7 @@ typedef struct evn_change {
                                              born ones have the mean of their origins' (without
                                              origins, of all tasks) */
     int links;            /* -1: kept tasks keep theirs, born ones have those of their origins, in
-                             equal parts */
+                             equal parts. 0: no task has any. Faces of exchanges are no links */
     const evn_link *link; /* as in evn_problem */
     int instances;     /* instances to come in all, under later changes too, and not until the next
                           change: placement outlives a generation. 0: many */
