@@ -371,7 +371,7 @@ def checked_command(folder):
     """The rewriter with sanitizers."""
     checked = os.path.join(folder, "evener-cc")
     words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("CXX", "c++"), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
-    subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
+    subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O0", "-fsanitize=address,undefined",
                     "-fno-sanitize-recover", *words, "-I", os.path.join(SOURCE, "tools", "cc"),
                     *glob.glob(os.path.join(SOURCE, "tools", "cc", "**", "*.c"), recursive=True), "-o", checked], check=True)
     return checked
