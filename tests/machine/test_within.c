@@ -99,8 +99,8 @@ static void test_refusals(void **state) {
         assert_fails(evn_machine_open_within(&share, &wrong[i], 1), EVN_USAGE, "on this node");
         assert_null(share);
     }
-    assert_fails(evn_machine_open_within(&share, wrong, 0), EVN_USAGE, "no cores");
-    assert_fails(evn_machine_open_within(&share, wrong, -3), EVN_USAGE, "no cores");
+    assert_fails(evn_machine_open_within(&share, wrong, 0), EVN_USAGE, "a share of 0 cores");
+    assert_fails(evn_machine_open_within(&share, wrong, -3), EVN_USAGE, "a share of -3 cores");
 }
 
 int main(void) {
