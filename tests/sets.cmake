@@ -16,7 +16,7 @@ set(full
     cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
     device-hip-late-2 gpu_lu_resident-hip-late
     gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
-    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich example-adaptive-launchers
+    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich exchange-opencl
     # long ones
     distributed-memory command-papers-whole nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
     # threads that are stopped and moved for a minute; faults planted in gates
@@ -26,7 +26,7 @@ set(full
 # Anything else runs beside others; no test may depend on how busy the machine is.
 set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz cc-fortran-fuzz cc-builds
     own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich
-    command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks example-adaptive-launchers)
+    command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks example-adaptive-ranks-rest)
 
 # the longest begin, so that none of them is what all others have ended before
 set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest hybrid-class_w

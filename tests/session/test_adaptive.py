@@ -1,6 +1,6 @@
 """An adaptive mesh over ranks: examples/adaptive draws the same blocks and has the same error on one process, on forked ones and under
 MPI's launchers, with one unit a rank and several; by `static` blocks are on the same units, too, whichever ranks these are of. Lists with
-devices are refused in one line. Run: ctest -R example-adaptive. usage: test_adaptive.py ADAPTIVE [Processes|Launchers]"""
+devices are refused in one line. Run: ctest -R example-adaptive. usage: test_adaptive.py ADAPTIVE [test ..]"""
 
 import json
 import os
@@ -62,6 +62,8 @@ class Processes(Mesh):
     def test_processes(self):
         self.same(EVENER_PROCESSES="2", EVENER_UNITS="1:CPU:1")
         self.same(EVENER_PROCESSES="3", EVENER_UNITS="1:CPU:1")
+
+    def test_five(self):
         self.same(EVENER_PROCESSES="5", EVENER_UNITS="1:CPU:1")
 
     def test_units_of_processes(self):
