@@ -109,13 +109,19 @@ API cuModuleLoadDataEx(module **out, const void *image, unsigned options, int *o
     return OK;
 }
 
+static bool has_launch(const stream *s, const module *m) {
+    for (const operation &o : s->queue)
+        if (o.launches == m) return true;
+    return false;
+}
+
 API cuModuleUnload(module *m) {
     BEGIN("cuModuleUnload");
     NEEDS_CONTEXT;
     if (!m || m->magic != MODULE || m->is_closed) return refuse(CALL, INVALID_HANDLE, "no module");
     NEEDS_CURRENT(m);
-    for (stream *s : streams)
-        if (!s->is_closed && s->of == m->of && !s->queue.empty()) {
+    for (stream *s : streams) /* launches of other modules go on */
+        if (!s->is_closed && has_launch(s, m)) {
             tell("unloaded while a queue has work", CALL, "stream %d", s->number);
             drain(s);
         }
@@ -244,7 +250,9 @@ static CUresult give_launch(const char *CALL, function *f, std::shared_ptr<launc
         if (f->info->parameter_size[i] == sizeof v) memcpy(&v, argument[i], sizeof v);
         if (is_device_memory(v)) buffers.push_back(v);
     }
-    enqueue(s, CALL, [shape] { launch_run(*shape); }).arguments = buffers;
+    operation &o = enqueue(s, CALL, [shape] { launch_run(*shape); });
+    o.arguments = buffers;
+    o.launches = f->of;
     given(s);
     return OK;
 }

@@ -58,7 +58,8 @@ struct recording {
     stream *of;
 };
 
-/* Work in a stream; `host`, `device` and `arguments` are memory that it uses. */
+/* Work in a stream; `host`, `device` and `arguments` are memory that it uses, `launches` is the
+ * module of a launch's kernel. */
 struct operation {
     u32 number;
     const char *name;
@@ -67,6 +68,7 @@ struct operation {
     vector_clock clock;
     u64 host, host_bytes, device[2], device_bytes;
     std::vector<u64> arguments;
+    struct module *launches;
 };
 
 struct stream {
