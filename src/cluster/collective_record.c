@@ -199,6 +199,42 @@ evn_status cluster_meet(evn_cluster *c, evn_status mine, struct meeting *m) {
     return status;
 }
 
+/* ---- records that are alike ---------------------------------------------------------------- */
+
+evn_status cluster_compare(const evn_cluster *c, const struct cluster_record *of, size_t bytes,
+                           cluster_differ *differ, const void *arg) {
+    _Alignas(16) char first[CLUSTER_COMPARED], theirs[CLUSTER_COMPARED]; /* of[] is unaligned */
+    evn_status status = EVN_OK;
+    memcpy(first, of[0].data, bytes);
+    for (int r = 1; !status && r < c->size; r++) {
+        memcpy(theirs, of[r].data, bytes);
+        status = differ(arg, r, theirs, first);
+    }
+    return status;
+}
+
+struct comparison {
+    const evn_cluster *cluster;
+    cluster_differ *differ;
+    const void *arg;
+};
+
+static evn_status compare(void *arg, const struct cluster_record *of, const void **down,
+                          size_t *bytes) {
+    const struct comparison *x = arg;
+    (void)down, (void)bytes;
+    return cluster_compare(x->cluster, of, of[0].bytes, x->differ, x->arg);
+}
+
+evn_status cluster_meet_alike(evn_cluster *c, const char *what, evn_status mine, const void *own,
+                              size_t bytes, cluster_differ *differ, const void *arg) {
+    struct comparison x = {c, differ, arg};
+    struct meeting m = {.what = what, .up = own, .up_bytes = bytes, .decide = compare, .arg = &x};
+    return cluster_meet(c, mine, &m);
+}
+
+/* ---- the last one -------------------------------------------------------------------------- */
+
 /* Meets until all ranks are here: others may be in a meeting of another kind, which fails then. */
 void cluster_meet_to_close(evn_cluster *c, evn_status status) {
     int over = !c->kind;

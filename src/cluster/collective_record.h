@@ -37,6 +37,20 @@ evn_status cluster_reserve(evn_cluster *cluster, size_t up, size_t down);
 /* A meeting; collective. The status is the same on all ranks. */
 evn_status cluster_meet(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
 
+/* EVN_OK: rank r's record is like rank 0's; or a failure that names the rank and the difference. */
+typedef evn_status cluster_differ(const void *arg, int r, const void *theirs, const void *first);
+
+/* In a meeting's decide(): compares all ranks' records, structs of `bytes`, with rank 0's; at most
+ * CLUSTER_COMPARED. The first that differs fails. */
+enum { CLUSTER_COMPARED = 256 };
+evn_status cluster_compare(const evn_cluster *cluster, const struct cluster_record *of,
+                           size_t bytes, cluster_differ *differ, const void *arg);
+
+/* A meeting that compares records and does nothing else. Collective. */
+evn_status cluster_meet_alike(evn_cluster *cluster, const char *what, evn_status mine,
+                              const void *own, size_t bytes, cluster_differ *differ,
+                              const void *arg);
+
 /* Stores a failure of this rank, with evn_message(), for the next collective call; and returns it.
  */
 void cluster_fail(evn_cluster *cluster, evn_status status);

@@ -13,46 +13,35 @@
 
 /* ---- all say the same ---------------------------------------------------------------------- */
 
-/* A rank's record; and rank 0's view of the call. */
+/* A rank's record, and the words of the call. */
 struct given {
     uint64_t sum;
     int count;
 };
 struct call {
-    const evn_loop *loop;
     const char *what, *noun;
 };
 
-static evn_status compare(void *arg, const struct cluster_record *of, const void **down,
-                          size_t *bytes) {
+static evn_status differ(const void *arg, int r, const void *theirs, const void *first) {
     const struct call *call = arg;
-    struct given first;
-    (void)down, (void)bytes;
-    memcpy(&first, of[0].data, sizeof first);
-    for (int r = 1; r < evn_cluster_size(call->loop->cluster); r++) {
-        struct given given;
-        memcpy(&given, of[r].data, sizeof given);
-        if (given.count != first.count)
-            return evn_fail(EVN_USAGE,
-                            "loop: %s with %d %s on rank %d and %d on rank 0; all ranks say the "
-                            "same",
-                            call->what, given.count, call->noun, r, first.count);
-        if (given.sum != first.sum)
-            return evn_fail(EVN_USAGE,
-                            "loop: %s with other arrays on rank %d than on rank 0; all ranks say "
-                            "the same",
-                            call->what, r);
-    }
+    const struct given *x = theirs, *y = first;
+    if (x->count != y->count)
+        return evn_fail(EVN_USAGE,
+                        "loop: %s with %d %s on rank %d and %d on rank 0; all ranks say the same",
+                        call->what, x->count, call->noun, r, y->count);
+    if (x->sum != y->sum)
+        return evn_fail(EVN_USAGE,
+                        "loop: %s with other arrays on rank %d than on rank 0; all ranks say the "
+                        "same",
+                        call->what, r);
     return EVN_OK;
 }
 
 evn_status together_same(evn_loop *loop, const char *what, const char *noun, int count,
                          uint64_t sum, evn_status mine) {
     const struct given given = {sum, count};
-    struct call call = {loop, what, noun};
-    struct meeting m = {
-        .what = what, .up = &given, .up_bytes = sizeof given, .decide = compare, .arg = &call};
-    return cluster_meet(loop->cluster, mine, &m);
+    const struct call call = {what, noun};
+    return cluster_meet_alike(loop->cluster, what, mine, &given, sizeof given, differ, &call);
 }
 
 /* Of a checked change; regions have numbers of their rank. */

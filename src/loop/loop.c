@@ -530,52 +530,13 @@ static evn_status check_count(const evn_loop *loop, const evn_schedule *schedule
                     made_for, count, loop->cluster ? " on all ranks" : "");
 }
 
-/* A rank's schedule, as far as all must have the same. */
-struct given_schedule {
-    int tasks;
-    char text[200];
-};
-
-static evn_status compare_schedules(void *arg, const struct cluster_record *of, const void **down,
-                                    size_t *bytes) {
-    struct given_schedule first, given;
-    (void)down, (void)bytes;
-    memcpy(&first, of[0].data, sizeof first);
-    for (int r = 1; r < evn_cluster_size(arg); r++) {
-        memcpy(&given, of[r].data, sizeof given);
-        if (given.tasks != first.tasks || strcmp(given.text, first.text) != 0)
-            return evn_fail(EVN_USAGE,
-                            "loop: evn_loop_open_on() with %d tasks under \"%s\" on rank %d and %d "
-                            "under \"%s\" on rank 0; all ranks have the same schedule",
-                            given.tasks, given.text, r, first.tasks, first.text);
-    }
-    return EVN_OK;
-}
-
-/* Whether all ranks open the loop with the same schedule, with this rank's status so far. */
-static evn_status same_schedule(evn_cluster *cluster, const evn_schedule *schedule,
-                                evn_status mine) {
-    struct given_schedule given = {0};
-    if (!mine) {
-        given.tasks = evn_schedule_problem(schedule)->tasks;
-        snprintf(given.text, sizeof given.text, "%s", evn_schedule_text(schedule));
-    }
-    struct meeting m = {.what = "evn_loop_open_on()",
-                        .up = &given,
-                        .up_bytes = sizeof given,
-                        .decide = compare_schedules,
-                        .arg = cluster};
-    return cluster_meet(cluster, mine, &m);
-}
-
 static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *cluster) {
     evn_status status = join_cluster(loop, cluster);
     if (!status) status = check_count(loop, schedule);
     if (!status) status = open_parts(loop, schedule);
     if (!loop->cluster) return status;
     if (!status) status = together_open(loop);
-    status = same_schedule(cluster, schedule, status);
-    return status ? status : together_begin(loop, EVN_OK);
+    return together_begin(loop, schedule, status);
 }
 
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
@@ -593,7 +554,7 @@ evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *sche
     evn_status status = lacks  ? argument_missing(__func__, lacks)
                         : loop ? EVN_OK
                                : evn_fail(EVN_MEMORY, "loop: not enough memory");
-    if (status) return ranks > 1 ? same_schedule(cluster, NULL, status) : status;
+    if (status) return ranks > 1 ? together_begin_without(cluster, status) : status;
     memset(loop, 0, sizeof *loop);
     loop->units = units;
     loop->count = evn_units_count(units);

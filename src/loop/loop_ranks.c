@@ -4,6 +4,7 @@
 #include <evener/clock.h>
 #include "loop/loop_ranks.h"
 #include "cluster/collective_record.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,19 +179,47 @@ evn_status together_open(evn_loop *loop) {
     return EVN_OK;
 }
 
-/* Rank 0's first plan holds on all ranks, even if schedules differ. */
-static evn_status first_plan(void *arg, const struct cluster_record *of, const void **down,
-                             size_t *bytes) {
-    evn_loop *loop = arg;
-    (void)of;
-    *down = loop->together->next;
-    *bytes = (size_t)loop->problem->tasks * sizeof *loop->together->next;
-    return EVN_OK;
+static const char open_call[] = "evn_loop_open_on()";
+
+/* A rank's schedule, as far as all must have the same. */
+struct given {
+    int tasks;
+    char text[200];
+};
+
+static evn_status differ(const void *arg, int r, const void *theirs, const void *first) {
+    const struct given *x = theirs, *y = first;
+    (void)arg;
+    if (x->tasks == y->tasks && !strcmp(x->text, y->text)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "loop: %s with %d tasks under \"%s\" on rank %d and %d under \"%s\" on rank 0; "
+                    "all ranks have the same schedule",
+                    open_call, x->tasks, x->text, r, y->tasks, y->text);
 }
 
-evn_status together_begin(evn_loop *loop, evn_status mine) {
-    struct meeting m = {.what = "evn_loop_open_on()", .decide = first_plan, .arg = loop};
-    evn_status status = cluster_meet(loop->cluster, mine, &m);
+/* Rank 0's first plan holds on all ranks: a schedule need not compute the same on each. */
+static evn_status first_plan(void *arg, const struct cluster_record *of, const void **down,
+                             size_t *bytes) {
+    const evn_loop *loop = arg;
+    *down = loop->together->next;
+    *bytes = (size_t)loop->problem->tasks * sizeof *loop->together->next;
+    return cluster_compare(loop->cluster, of, sizeof(struct given), differ, NULL);
+}
+
+evn_status together_begin_without(evn_cluster *cluster, evn_status mine) {
+    return cluster_meet(cluster, mine, &(struct meeting){.what = open_call});
+}
+
+evn_status together_begin(evn_loop *loop, const evn_schedule *schedule, evn_status mine) {
+    if (mine) return together_begin_without(loop->cluster, mine);
+    struct given given = {.tasks = loop->problem->tasks};
+    snprintf(given.text, sizeof given.text, "%s", evn_schedule_text(schedule));
+    struct meeting m = {.what = open_call,
+                        .up = &given,
+                        .up_bytes = sizeof given,
+                        .decide = first_plan,
+                        .arg = loop};
+    evn_status status = cluster_meet(loop->cluster, EVN_OK, &m);
     if (status) return status;
     memcpy(loop->together->next, m.down, m.down_bytes);
     memcpy(loop->owner, m.down, m.down_bytes);

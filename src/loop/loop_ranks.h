@@ -8,10 +8,12 @@
 #include "schedule/origins.h"
 #include <stdint.h>
 
-/* together_open(): allocates rank 0's decisions, local. together_begin(): on all ranks, the first
- * assignment, with this rank's status of opening the loop. */
+/* together_open(): allocates rank 0's decisions, local. together_begin(): on all ranks, with this
+ * rank's status of opening the loop, whether all have the same schedule, and the first assignment;
+ * together_begin_without(): of a rank that has failed and has no loop. */
 evn_status together_open(evn_loop *loop);
-evn_status together_begin(evn_loop *loop, evn_status mine);
+evn_status together_begin(evn_loop *loop, const evn_schedule *schedule, evn_status mine);
+evn_status together_begin_without(evn_cluster *cluster, evn_status mine);
 void together_close(evn_loop *loop);
 
 /* The worst status of all ranks, on all ranks. Collective. */

@@ -55,8 +55,14 @@ static int region_of(const evn_loop *loop, int task, int block) {
     return loop->place ? loop->region[task * loop->regions + block] : -1;
 }
 
+/* Whether a region, if there is one, arrives and leaves with its task's memory; one in memory of
+ * the place's goes with the functions of its owner's home. */
+static int travels(const evn_loop *loop, int region) {
+    return region >= 0 && !(loop->tie.arg && place_is_made(loop->place, region));
+}
+
 static evn_status arrive(const evn_loop *loop, int region, void *block) {
-    if (region < 0 || (loop->tie.arg && place_is_made(loop->place, region))) return EVN_OK;
+    if (!travels(loop, region)) return EVN_OK;
     return evn_place_arrive(loop->place, region, block);
 }
 
@@ -83,8 +89,7 @@ static evn_status leave(const evn_loop *loop, int task) {
     if (status) return status;
     for (int i = 0; !status && i < blocks; i++) {
         const int region = region_of(loop, task, i);
-        if (region < 0 || (loop->tie.arg && place_is_made(loop->place, region))) continue;
-        status = evn_place_leave(loop->place, region);
+        if (travels(loop, region)) status = evn_place_leave(loop->place, region);
     }
     if (status) come_back(loop, task);
     return status;
@@ -239,8 +244,7 @@ void move_end(evn_loop *loop, const struct moves *m) {
 static void go_again(const evn_loop *loop, int task) {
     for (int i = 0; loop->place && i < loop->home.blocks; i++) {
         const int region = region_of(loop, task, i);
-        if (region < 0 || place_is_absent(loop->place, region)) continue;
-        if (!loop->tie.arg || !place_is_made(loop->place, region))
+        if (travels(loop, region) && !place_is_absent(loop->place, region))
             evn_place_leave(loop->place, region);
     }
     loop->home.drop(loop->home_arg, task);

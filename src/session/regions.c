@@ -134,30 +134,18 @@ static struct given_regions given_regions(const struct own_regions *r) {
     return g;
 }
 
-struct comparison {
-    const evn_cluster *cluster;
-    const char *what;
-};
-
-static evn_status compare_regions(void *arg, const struct cluster_record *of, const void **down,
-                                  size_t *bytes) {
-    const struct comparison *c = arg;
-    struct given_regions first, given;
-    (void)down, (void)bytes;
-    memcpy(&first, of[0].data, sizeof first);
-    for (int r = 1; r < evn_cluster_size(c->cluster); r++) {
-        memcpy(&given, of[r].data, sizeof given);
-        if (given.each != first.each)
-            return evn_fail(EVN_USAGE,
-                            "session: %s with %d regions of each task on rank %d and %d on rank 0; "
-                            "they are as many on all",
-                            c->what, given.each, r, first.each);
-        if (given.sizes != first.sizes)
-            return evn_fail(EVN_USAGE,
-                            "session: %s with regions of other sizes on rank %d than on rank 0; a "
-                            "task's region has the same on all, or is none (-1) on all",
-                            c->what, r);
-    }
+static evn_status differ(const void *what, int r, const void *theirs, const void *first) {
+    const struct given_regions *x = theirs, *y = first;
+    if (x->each != y->each)
+        return evn_fail(EVN_USAGE,
+                        "session: %s with %d regions of each task on rank %d and %d on rank 0; "
+                        "they are as many on all",
+                        (const char *)what, x->each, r, y->each);
+    if (x->sizes != y->sizes)
+        return evn_fail(EVN_USAGE,
+                        "session: %s with regions of other sizes on rank %d than on rank 0; a "
+                        "task's region has the same on all, or is none (-1) on all",
+                        (const char *)what, r);
     return EVN_OK;
 }
 
@@ -166,13 +154,7 @@ static evn_status compare_regions(void *arg, const struct cluster_record *of, co
 static evn_status same_regions(evn_cluster *cluster, const struct own_regions *r, const char *what,
                                evn_status mine) {
     const struct given_regions given = mine ? (struct given_regions){0} : given_regions(r);
-    struct comparison comparison = {cluster, what};
-    struct meeting m = {.what = what,
-                        .up = &given,
-                        .up_bytes = sizeof given,
-                        .decide = compare_regions,
-                        .arg = &comparison};
-    return cluster_meet(cluster, mine, &m);
+    return cluster_meet_alike(cluster, what, mine, &given, sizeof given, differ, what);
 }
 
 /* The region of another rank's task is absent here. */

@@ -141,21 +141,15 @@ struct given_problem {
     int memory; /* 1: bytes are given, and capacities are not */
 };
 
-static evn_status compare_problems(void *cluster, const struct cluster_record *of,
-                                   const void **down, size_t *bytes) {
-    struct given_problem first, given;
-    (void)down, (void)bytes;
-    memcpy(&first, of[0].data, sizeof first);
-    for (int r = 1; r < evn_cluster_size(cluster); r++) {
-        memcpy(&given, of[r].data, sizeof given);
-        if (given.tasks != first.tasks || given.memory != first.memory)
-            return evn_fail(EVN_USAGE,
-                            "session: a problem of %d tasks %s bytes to be placed on rank %d, and "
-                            "of %d tasks %s on rank 0; all ranks have the same problem",
-                            given.tasks, given.memory ? "with" : "without", r, first.tasks,
-                            first.memory ? "with" : "without");
-    }
-    return EVN_OK;
+static evn_status differ(const void *arg, int r, const void *theirs, const void *first) {
+    const struct given_problem *x = theirs, *y = first;
+    (void)arg;
+    if (x->tasks == y->tasks && x->memory == y->memory) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "session: a problem of %d tasks %s bytes to be placed on rank %d, and of %d "
+                    "tasks %s on rank 0; all ranks have the same problem",
+                    x->tasks, x->memory ? "with" : "without", r, y->tasks,
+                    y->memory ? "with" : "without");
 }
 
 /* Whether all ranks have the same problem, with this rank's status so far. */
@@ -163,12 +157,8 @@ static evn_status same_problem(const evn_session *s, const evn_problem *problem,
     if (!s->cluster) return mine;
     struct given_problem given = {0};
     if (!mine) given = (struct given_problem){problem->tasks, problem->bytes && !problem->capacity};
-    struct meeting m = {.what = "evn_session_schedule()",
-                        .up = &given,
-                        .up_bytes = sizeof given,
-                        .decide = compare_problems,
-                        .arg = s->cluster};
-    return cluster_meet(s->cluster, mine, &m);
+    return cluster_meet_alike(s->cluster, "evn_session_schedule()", mine, &given, sizeof given,
+                              differ, NULL);
 }
 
 evn_status session_schedule(evn_schedule **out, evn_session *s, const char *text,
