@@ -161,3 +161,17 @@ KERNEL(32) generic(double *x, int n) {
     double *from = ITEM % 3 == 0 ? x + 64 : ITEM % 3 == 1 ? s : own;
     x[ITEM + 128] = *(volatile double *)(from + (ITEM + n) % 32);
 }
+
+/* ---- registers declared by their size alone: the bits of a number, moved, added, converted */
+KERNEL(32) sizes(double *x, int n) {
+    unsigned long long word, sum, number;
+    unsigned half;
+    asm volatile("mov.b64 %0, %1;" : "=l"(word) : "d"(x[ITEM]));
+    asm volatile("add.f64 %0, %1, %2;" : "=l"(sum) : "l"(word), "d"(x[ITEM + 1]));
+    asm volatile("cvt.rn.f64.s32 %0, %1;" : "=l"(number) : "r"(ITEM - n));
+    asm volatile("cvt.rn.f32.s32 %0, %1;" : "=r"(half) : "r"(ITEM));
+    asm volatile("{ .reg .pred p; setp.lt.f64 p, %1, 0d0000000000000000; selp.f64 %0, %1, %2, p; }" : "=l"(word) : "l"(word), "l"(number));
+    unsigned long long *to = (unsigned long long *)x + 128;
+    to[ITEM] = sum, to[ITEM + 32] = number, to[ITEM + 64] = word;
+    *(unsigned *)(to + ITEM + 96) = half;
+}

@@ -25,7 +25,7 @@ TOLD = {"good": None, "no_barrier": "race in group memory", "outside": "out of b
         "diverged": "barrier where a warp has diverged", "constant": "ld.global.nc", "warp_good": None,
         "warp_race": "race in group memory: reads what another item writes", "atomics": None, "tickets": None, "atomic_shared": None,
         "atomic_mixed": "race: two writers", "shuffles": None, "shuffle_absent": "lanes that others wait for are elsewhere",
-        "shuffle_outside": "shuffle from a lane that does not take part", "plane": None, "generic": None,
+        "shuffle_outside": "shuffle from a lane that does not take part", "plane": None, "generic": None, "sizes": None,
         "streams": "race between streams", "ordered": None, "freed": "freed while in use", "left": "left behind", "never": "unwritten memory read",
         "many": "more items than the kernel is compiled for"}
 GROUPS_OF_8 = {"good", "groups", "others_read", "streams", "ordered", "freed", "atomics", "tickets"}
@@ -202,6 +202,14 @@ class Executor(unittest.TestCase):
         x = begin("generic")
         own, shared = [i + x[i] for i in range(32)], [100.0 + i for i in range(32)]
         self.assertEqual(numbers(self.run_one("generic")[0])[128:160], [(x[64:], shared, own)[i % 3][i % 32] for i in range(32)])
+
+    def test_registers_of_a_size(self):
+        x, out = begin("sizes"), self.run_one("sizes")[0]
+        converted = [float(i - WORDS) for i in range(32)]
+        self.assertEqual(numbers(out)[128:160], [x[i] + x[i + 1] for i in range(32)])
+        self.assertEqual(numbers(out)[160:192], converted)
+        self.assertEqual(numbers(out)[192:224], [x[i] if x[i] < 0 else converted[i] for i in range(32)])
+        self.assertEqual(numbers(out, "f")[448:512:2], [float(i) for i in range(32)])
 
 
 class ExecutorByNvrtc(Executor):

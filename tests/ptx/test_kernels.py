@@ -122,6 +122,12 @@ class Full(Quick):
     def test_resident(self):
         self.suite("resident")
 
+    def test_exchange(self):
+        self.suite("exchange")
+
+    def test_means_and_repeats(self):
+        self.suite("exchange-resolution")
+
     def test_sweeps_of_one_launch(self):
         self.suite("gpu_lu_resident")
 

@@ -122,10 +122,12 @@ static void check_streams(const pair &p, const granule *g, bool is_write) {
              operation_name(g->read.operation).c_str());
 }
 
-static void check_constant(const pair &p, const granule *g, bool is_write) {
+/* Reads of whole granules: a narrow one has neighbours that may be written. */
+static void check_constant(const pair &p, const granule *g, bool is_write, int bytes) {
+    const bool is_whole_read = !is_write && p.s->flags & IS_NC && bytes >= 4;
     const char *kind = is_write && g->constant == now_running.number
                            ? "written although read as constant (ld.global.nc)"
-                       : !is_write && p.s->flags & IS_NC && g->write.operation == now_running.number
+                       : is_whole_read && g->write.operation == now_running.number
                            ? "ld.global.nc of what this launch wrote"
                            : nullptr;
     if (kind)
@@ -170,13 +172,13 @@ bool check_global(warp *w, int lane, u64 at, int bytes, bool is_write, const sit
             check_after_write(p, g, is_write, value, bytes);
             if (is_write) check_after_read(p, g);
         }
-        check_constant(p, g, is_write);
+        check_constant(p, g, is_write, bytes);
         if (is_write) {
             g->write = now;
             g->is_atomic = s->flags & IS_ATOMIC;
         } else {
             record_read(p, g, now);
-            if (s->flags & IS_NC) g->constant = now_running.number;
+            if (s->flags & IS_NC && bytes >= 4) g->constant = now_running.number;
         }
     }
     return true;

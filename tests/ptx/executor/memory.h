@@ -23,7 +23,7 @@ enum : u32 { READ_BY_ITEMS = 1, READ_BY_GROUPS = 2, READ_BY_WARPS = 4 };
 struct granule {
     access write, read;
     u32 readers;   /* more than one: READ_BY_.. */
-    u32 constant;  /* operation that has read it by ld.global.nc */
+    u32 constant;  /* operation that has read all of it by ld.global.nc */
     u32 is_atomic; /* the write was */
 };
 

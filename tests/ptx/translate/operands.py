@@ -53,11 +53,15 @@ class Operands:
         return ("~" if operand.startswith("!") else "") + self.array(operand.lstrip("!"))
 
     def value(self, operand, kind):
-        """The value in lane l, as of a PTX type"""
+        """The value in lane l, as of a PTX type. A register declared by its size alone may hold the bits of a number, and the reverse."""
         ctype = CTYPE[kind]
         if operand in SPECIAL:
             return f"(({ctype}){SPECIAL[operand]})"
-        if self.kind(operand):
+        if of := self.kind(operand):
+            if of[0] == "f" and kind[0] != "f":
+                return f"(({ctype})bits_of_{CTYPE[of]}({self.register(operand)}))"
+            if of[0] != "f" and kind[0] == "f":
+                return f"{ctype}_of({self.register(operand)})"
             return f"(({ctype}){self.register(operand)})"
         if found := re.match(r"0[dD]([0-9a-fA-F]{16})$", operand):
             return f"double_of(0x{found[1]}ull)"
@@ -74,10 +78,8 @@ class Operands:
 
     def bits(self, operand, kind):
         """The value's bits, as an integer of its size"""
-        of = {"f64": "bits_of_double", "f32": "bits_of_float"}.get(kind)
-        if self.kind(operand) and self.kind(operand)[0] != "f":
-            of, kind = None, "u" + kind[1:]
-        return f"{of}({self.value(operand, kind)})" if of else self.value(operand, "u" + kind[1:])
+        unsigned = "u" + kind[1:]
+        return f"bits_of_{CTYPE[kind]}({self.value(operand, kind)})" if kind[0] == "f" and not self.kind(operand) else self.value(operand, unsigned)
 
     def address(self, operand):
         found = re.match(r"\[([%$\w.]+)(?:\s*\+\s*(-?\d+))?\]$", operand)
@@ -85,6 +87,12 @@ class Operands:
             raise NotUnderstood("address " + operand)
         base, offset = self.value(found[1], "u64"), int(found[2] or 0)
         return f"({base} + (u64){offset}ll)" if offset else base
+
+    def put(self, register, kind, value):
+        """The statement that puts a value of a PTX type into a register."""
+        if (self.kind(register)[0] == "f") == (kind[0] == "f"):
+            return f"{self.register(register)} = {value};"
+        return f"{{ {CTYPE[kind]} v_ = {value}; {self.assign(register, kind)} }}"
 
     def assign(self, register, kind):
         """The statement that puts v_, of a PTX type, into a register of any type of that size."""

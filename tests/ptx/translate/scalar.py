@@ -21,7 +21,7 @@ def statement(i, o):
     if i.name == "selp":
         kind = o.kind(i.operands[0]) if o.kind(i.operands[0])[0] == "f" else i.type
         a, b = (o.value(x, kind) for x in i.operands[1:3])
-        return f"{o.register(i.operands[0])} = ({o.predicate(i.operands[3])}) >> l & 1 ? {a} : {b};"
+        return o.put(i.operands[0], kind, f"({o.predicate(i.operands[3])}) >> l & 1 ? {a} : {b}")
     if i.type[0] == "f":
         return floating(i, o)
     return integer(i, o)
@@ -61,7 +61,7 @@ def cvt(i, o):
             value = f"{WHOLE[rounding]}({value})"
         elif rounding not in ("", "rn"):
             raise NotUnderstood(i.text)
-        return f"{o.register(i.operands[0])} = ({CTYPE[to]}){value};"
+        return o.put(i.operands[0], to, f"({CTYPE[to]}){value}")
     if source[0] == "f":
         if rounding not in WHOLE:
             raise NotUnderstood(i.text)
@@ -73,7 +73,7 @@ def floating(i, o):
     if i.name not in FLOAT or [x for x in i.parts[1:-1] if x != "rn"]:
         raise NotUnderstood(i.text)
     values = [o.value(x, i.type) for x in i.operands[1:]]
-    return f"{o.register(i.operands[0])} = " + FLOAT[i.name].format(*values, f="f" if i.type == "f32" else "", c=CTYPE[i.type]) + ";"
+    return o.put(i.operands[0], i.type, FLOAT[i.name].format(*values, f="f" if i.type == "f32" else "", c=CTYPE[i.type]))
 
 
 def product(i, o):
