@@ -129,7 +129,9 @@ evn_status together_room_open(const evn_loop *loop, struct together_room *room,
         status = evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
     if (!status) status = find_gathered(loop, o, room->gathered, sent);
     if (!status) status = cluster_reserve(loop->cluster, sizeof(struct given), decision_bytes(o));
-    if (!status && evn_cluster_rank(loop->cluster)) status = schedule_follow_open(&room->follow, o);
+    if (!status)
+        status = evn_cluster_rank(loop->cluster) ? schedule_follow_open(&room->follow, o)
+                                                 : schedule_change_check(o);
     room->moves = (struct moves){.from = loop->owner,
                                  .to = room->gathered,
                                  .tasks = status ? 0 : o->before->tasks,

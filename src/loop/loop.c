@@ -640,10 +640,11 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
     NEED(loop, "a loop");
     evn_status status = may_weigh(loop);
     if (status) return status;
-    status = evn_schedule_weights(loop->schedule, weight);
+    status = loop->together ? together_weigh(loop, weight)
+                            : evn_schedule_weights(loop->schedule, weight);
     for (int u = 0; !status && u < loop->count; u++)
         for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
-    return loop->together ? together_weigh(loop, status) : status;
+    return status;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */

@@ -3,7 +3,9 @@
  * time limit, or with a library that differs between nodes, cannot guarantee that.) */
 #include <evener/clock.h>
 #include "loop/loop_ranks.h"
+#include "base/checksum.h"
 #include "cluster/collective_record.h"
+#include "schedule/weigh.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,14 +82,34 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
     return status;
 }
 
-/* The same where weights have changed: nothing was learnt, and where units draw, tasks stay on the
- * rank that has them. */
+static const char weights_call[] = "evn_loop_weights()";
+
+static evn_status differ_in_weights(const void *arg, int r, const void *theirs, const void *first) {
+    (void)arg;
+    if (!memcmp(theirs, first, sizeof(uint64_t))) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "loop: %s with other weights on rank %d than on rank 0; all ranks say the same",
+                    weights_call, r);
+}
+
+/* Weights that were checked, and those before. */
+struct weighing {
+    evn_loop *loop;
+    const double *weight, *before;
+};
+
+/* The same where weights change: nothing was learnt, and where units draw, tasks stay on the rank
+ * that has them. */
 static evn_status decide_weighed(void *arg, const struct cluster_record *of, const void **down,
                                  size_t *bytes) {
-    const evn_loop *loop = arg;
+    const struct weighing *w = arg;
+    evn_loop *loop = w->loop;
     struct decision *d = loop->together->decision;
-    (void)of;
-    write_decision(arg, down, bytes);
+    evn_status status =
+        cluster_compare(loop->cluster, of, sizeof(uint64_t), differ_in_weights, NULL);
+    if (status) return status;
+    schedule_weigh(loop->schedule, w->weight, w->before);
+    write_decision(loop, down, bytes);
     if (d->chunk) {
         d->changed = 0;
         *bytes = sizeof *d;
@@ -150,11 +172,25 @@ evn_status together_learn(evn_loop *loop, evn_status mine) {
     return status ? status : follow(loop, m.down, m.what);
 }
 
-evn_status together_weigh(evn_loop *loop, evn_status mine) {
+evn_status together_weigh(evn_loop *loop, const double *weight) {
     const evn_status settled = together_settle(loop);
     if (settled) return settled;
-    struct meeting m = {.what = "evn_loop_weights()", .decide = decide_weighed, .arg = loop};
+    const size_t n = (size_t)loop->problem->tasks;
+    double *before;
+    evn_status mine = schedule_weigh_open(&before, loop->schedule, weight);
+    const uint64_t sum = mine ? 0 : checksum_array(CHECKSUM_BEGIN, weight, n * sizeof *weight);
+    if (!mine)
+        mine = cluster_reserve(loop->cluster, sizeof sum,
+                               sizeof(struct decision) + n * sizeof *loop->together->next);
+    struct weighing weighing = {loop, weight, before};
+    struct meeting m = {.what = weights_call,
+                        .up = &sum,
+                        .up_bytes = sizeof sum,
+                        .decide = decide_weighed,
+                        .arg = &weighing};
     evn_status status = cluster_meet(loop->cluster, mine, &m);
+    if (!status && evn_cluster_rank(loop->cluster)) schedule_weigh(loop->schedule, weight, before);
+    free(before);
     return status ? status : follow(loop, m.down, m.what);
 }
 

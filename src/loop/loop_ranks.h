@@ -23,9 +23,9 @@ evn_status together_agree(evn_loop *loop, const char *what, evn_status mine);
  * ranks get the next owners, and tasks that change their rank are sent. Collective. */
 evn_status together_learn(evn_loop *loop, evn_status mine);
 
-/* Tasks have other weights: broadcasts the decision of rank 0's schedule; `mine`: this rank's
- * status so far. */
-evn_status together_weigh(evn_loop *loop, evn_status mine);
+/* Tasks have other weights: all ranks' schedules take the same, or none; rank 0's decides. NULL:
+ * all 1. Collective. */
+evn_status together_weigh(evn_loop *loop, const double *weight);
 
 /* Compares on rank 0 that all ranks have given the same to a call: a count of `noun`, and a
  * checksum. EVN_USAGE on all ranks names the first that differs; a rank's own status comes first.

@@ -226,6 +226,14 @@ evn_status schedule_change(evn_schedule *s, const struct origins *o) {
     return status;
 }
 
+evn_status schedule_change_check(const struct origins *o) {
+    evn_problem problem;
+    struct derived derived;
+    evn_status status = next_problem(o, &problem, &derived);
+    drop(&derived);
+    return status;
+}
+
 evn_status evn_schedule_change(evn_schedule *s, const evn_change *change) {
     NEED(s, "a schedule");
     NEED(change, "a change");

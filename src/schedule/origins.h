@@ -25,6 +25,10 @@ static inline int origins_kept(const struct origins *o, int t) {
     return o->change->kept && o->change->kept[t];
 }
 
+/* Whether the problem of now is one: the checks of schedule_change(), which changes nothing then.
+ * EVN_USAGE, EVN_MEMORY. */
+evn_status schedule_change_check(const struct origins *o);
+
 /* On ranks that follow rank 0's schedule, after a change: memory for the problem of now, with the
  * same checks; then, without fail, that problem, and owners, chunk and instance as they were told.
  * From then on such a schedule learns nothing. EVN_USAGE, EVN_MEMORY: nothing to close. */

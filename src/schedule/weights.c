@@ -5,6 +5,7 @@
 #include "schedule/policy.h"
 #include "schedule/pool.h"
 #include "schedule/problem.h"
+#include "schedule/weigh.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,24 +20,35 @@ static int is_new(const evn_schedule *s, const double *weight) {
     return changed;
 }
 
-evn_status evn_schedule_weights(evn_schedule *s, const double *weight) {
-    NEED(s, "a schedule");
+evn_status schedule_weigh_open(double **before, const evn_schedule *s, const double *weight) {
     const size_t n = (size_t)s->problem.tasks;
+    *before = NULL;
     evn_status status = problem_check_weights(weight, s->problem.tasks);
     if (status || !is_new(s, weight)) return status;
-    double *now = malloc(n * sizeof *now);
-    if (!now) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu weights", n);
-    /* what others have of the problem points to its array, so that the numbers go into it */
-    double *held = (double *)s->problem.weight;
-    memcpy(now, held, n * sizeof *now);
-    for (size_t t = 0; t < n; t++) held[t] = weight ? weight[t] : 1;
-    if (s->pool) pool_weights(s->pool, now, held);
-    if (s->policy->weights && s->problem.units > 1) {
-        s->version++;
-        s->policy->weights(s, now);
-    }
-    free(now);
+    *before = malloc(n * sizeof **before);
+    if (!*before) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu weights", n);
+    memcpy(*before, s->problem.weight, n * sizeof **before);
     return EVN_OK;
+}
+
+void schedule_weigh(evn_schedule *s, const double *weight, const double *before) {
+    if (!before) return;
+    /* others point to the problem's array, so the numbers go into it */
+    double *held = (double *)s->problem.weight;
+    for (int t = 0; t < s->problem.tasks; t++) held[t] = weight ? weight[t] : 1;
+    if (s->pool) pool_weights(s->pool, before, held);
+    if (!s->policy->weights || s->problem.units == 1) return;
+    s->version++;
+    s->policy->weights(s, before);
+}
+
+evn_status evn_schedule_weights(evn_schedule *s, const double *weight) {
+    NEED(s, "a schedule");
+    double *before;
+    evn_status status = schedule_weigh_open(&before, s, weight);
+    if (!status) schedule_weigh(s, weight, before);
+    free(before);
+    return status;
 }
 
 /* The longest unit by weight, over the larger of an even share and the heaviest task alone. */

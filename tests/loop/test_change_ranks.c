@@ -674,6 +674,11 @@ static void mistakes(evn_cluster *cluster) {
     c.kept = none;
     c.from = odd ? far : from;
     USAGE("comes from task 14", evn_loop_change(w.loop, &c));
+    double weight[START];
+    for (int t = 0; t < START; t++) weight[t] = t == 4 && !w.rank ? -3 : 1;
+    c = good;
+    c.weight = weight; /* wrong on rank 0 alone */
+    USAGE("task 4 is -3", evn_loop_change(w.loop, &c));
     /* with 14 tasks on 3 ranks: 0 to 4, 5 to 9, 10 to 13 */
     const int chain_first[] = {0, 2, 4, 6}, chain[] = {0, 5, 10, 11, 5, 10};
     c = (evn_change){.tasks = 3, .first = chain_first, .from = chain, .links = -1};
@@ -689,6 +694,40 @@ static void mistakes(evn_cluster *cluster) {
     must_ok(evn_loop_change(w.loop, &good)); /* and what is right is done */
     run_step(&w);
     check(&w);
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    close_world(&w);
+}
+
+/* Other weights that one rank has no memory for, or that differ on one rank: none takes them. */
+static void other_weights(evn_cluster *cluster) {
+    static struct world w;
+    open_world(&w, cluster);
+    double weight[START], other[START], negative[START];
+    for (int t = 0; t < START; t++) weight[t] = other[t] = negative[t] = 1 + t;
+    other[3] = 9;
+    negative[2] = -1;
+    for (int r = 0; r < trial->ranks; r++) {
+        run_step(&w);
+        char *before = evn_schedule_export(w.schedule);
+        const double was = evn_schedule_problem(w.schedule)->weight[START - 1];
+        if (HAVE_FAILING && w.rank == r) fails = 1;
+        if (HAVE_FAILING) must_give(evn_loop_weights(w.loop, weight), EVN_MEMORY);
+        fails = 0;
+        must_give(evn_loop_weights(w.loop, w.rank == r ? negative : weight), EVN_USAGE);
+        must(strstr(evn_message(), "task 2 is -1"));
+        must_give(evn_loop_weights(w.loop, w.rank == r ? other : weight), EVN_USAGE);
+        must(strstr(evn_message(), r ? "other weights on rank" : "other weights on rank 1"));
+        must(evn_schedule_problem(w.schedule)->weight[START - 1] == was);
+        char *now = evn_schedule_export(w.schedule);
+        must(!strcmp(before, now));
+        free(before);
+        free(now);
+        must_ok(evn_loop_weights(w.loop, weight));
+        must(evn_schedule_problem(w.schedule)->weight[START - 1] == START);
+        run_step(&w);
+        check(&w);
+        must_ok(evn_loop_weights(w.loop, NULL));
+    }
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     close_world(&w);
 }
@@ -717,6 +756,7 @@ static void test_mistakes(void **state) {
     (void)state;
     run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, mistakes);
     run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, no_room);
+    run(&(struct trial){3, 0, 0, "map", CPUS, 0, 0}, other_weights);
 }
 
 int main(int argc, char **argv) {

@@ -29,16 +29,15 @@ void ranks_change(struct world *w) {
     CHANGE("both task 1", from, twice)
     CHANGE("no origins are given", first, NULL)
     CHANGE("no origins are given", from, NULL)
-    /* rank 0's schedule looks at these when ranks have compared them */
-#define SCHEDULED(words, field, value_)                                                            \
-    CHANGE(w->wrong ? words : "arrays on rank", field, value_)                                     \
+#define EVERYWHERE(words, field, value_)                                                           \
+    CHANGE(words, field, value_)                                                                   \
     ALL(words, (c = same_tasks, c.field = value_, evn_loop_change(w->own, &c)))
-    SCHEDULED("task 1 is -1", weight, negative)
-    SCHEDULED("task 1 is -1", bytes, negative)
-    SCHEDULED("task 1 is -1", state, negative)
-    SCHEDULED("-1 instances", instances, -1)
-#undef SCHEDULED
-    ONE(w->wrong ? "names task 12" : "arrays on rank",
+    EVERYWHERE("task 1 is -1", weight, negative)
+    EVERYWHERE("task 1 is -1", bytes, negative)
+    EVERYWHERE("task 1 is -1", state, negative)
+    EVERYWHERE("-1 instances", instances, -1)
+#undef EVERYWHERE
+    ONE("names task 12",
         (c = same_tasks, c.links = 1, c.link = ODD ? &beyond : &link, evn_loop_change(w->own, &c)))
     CHANGE("-2 links", links, -2)
     CHANGE("no array of them", links, 1)

@@ -4,6 +4,7 @@
 
 static const double equal[TASKS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const double negative[TASKS] = {1, 1, -1, 1};
+static const double uneven[TASKS] = {1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static evn_status fails(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct world *w = arg;
@@ -71,6 +72,7 @@ void ranks_loop(struct world *w) {
     ONE("values of", evn_loop_allgather(w->own, numbers, ODD ? 1 : sizeof *numbers))
     ONE("task 2 is -1", evn_loop_weights(w->own, ODD ? negative : equal))
     ALL("task 2 is -1", evn_loop_weights(w->placed, negative))
+    ONE("other weights on rank", evn_loop_weights(w->own, ODD ? uneven : equal))
     ONE_FAILS(EVN_BODY, "the ninth wave", evn_loop_run(w->own, fails, w))
     ONE_FAILS(EVN_BODY, "the ninth wave", evn_loop_run(w->placed, fails, w))
     ONE_FAILS(EVN_BODY, "the ninth wave", evn_loop_visit(w->own, fails, w))
