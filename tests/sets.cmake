@@ -28,10 +28,11 @@ set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz c
     own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich
     command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks example-adaptive-ranks-rest)
 
-# the longest begin, so that none of them is what all others have ended before
+# the longest begin, so that none of them is what all others have ended before; and in the quick set those that take two processors, beside
+# which one of the others runs
 set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest hybrid-class_w
     nvrtc command-tdbem-ranks-rest tdbem_slices ptx-kernels-full hybrid-class_a bits-bt-mz-W command-ranks-rest command-checkpoint-rest
-    tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
+    own-mpi-openmpi command-ranks mpi-openmpi shared-mpich mpi-mpich cc-builds tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
 
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS tests)
