@@ -324,11 +324,14 @@ static int keep_most(const evn_schedule *s, double most, int *to) {
 }
 
 /* Where a repair has ended for want of time, as where one task has become a thousand: a plan from
- * scratch in `to` if it is shorter than the repair's `makespan`; 1 if so. */
+ * scratch in `to` if it is shorter than the repair's `makespan`; 1 if so. None is made where what
+ * the repair has left takes less time than a plan. */
 static int plan_from_far(const evn_schedule *s, const struct map_model *m, const evn_problem *p,
                          double makespan, int *to, double *scratch) {
     const struct learn *l = ((struct state *)s->state)->learn;
     const size_t bytes = (size_t)p->tasks * sizeof *to;
+    const double lost = (makespan - m->bound) * m->time_unit * learn_horizon(l);
+    if (lost <= seconds_to_search(p)) return 0;
     int *plan = malloc(bytes);
     struct map_model fresh;
     int better = plan && !map_plan(&fresh, p, learn_cost(l), learn_speed(l), plan);
