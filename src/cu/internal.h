@@ -29,7 +29,7 @@ struct option {
 struct wish {
     const evn_cu_site *site;
     int advised;        /* 1: clauses were given, but no bounds yet */
-    struct wish *outer; /* the wish below, whose clauses are incomplete, or NULL */
+    struct wish *outer; /* the wish that this one interrupts; NULL: none */
     evn_cu_int from, step;
     int options;
     struct option option[CU_OPTIONS];

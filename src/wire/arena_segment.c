@@ -34,8 +34,8 @@ struct evn_segment {
     evn_wire *wire;
     struct wire_arena_segment *of;
     struct part *mine;
-    double arrives;       /* when all puts so far have arrived */
-    atomic_ullong seen[]; /* of an emulated wire: words that were visible before */
+    double arrives;       /* emulated wire: the time at which all puts so far have arrived */
+    atomic_ullong seen[]; /* emulated wire: words as this rank last saw them */
 };
 
 static int is_emulated(const evn_wire *w) { return w->speed.latency > 0 || w->speed.bandwidth > 0; }

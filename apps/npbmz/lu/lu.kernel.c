@@ -273,8 +273,8 @@ enum {
 EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
            (EVN_BUFFER(double, field), LU_WORK, EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
-    EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE_Y); /* then what goes to the next line in y */
-    EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* then to the next line in z */
+    EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE_Y); /* r; then values for the next line in y */
+    EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* u; then values for the next line in z */
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
     EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
     EVN_PRIVATE_ARRAY(double, fetched, LU_AT_ONCE * 2 * NC); /* on their way from memory */

@@ -22,7 +22,8 @@ void ranks_note_owners(struct march *m);
 /* After the loop's instance: the unit that had a block; of another rank's, one of its units. */
 int ranks_owner(const struct march *m, int block);
 
-/* After it: the sums of this rank's rows into m->total. */
+/* After the loop's instance: adds the blocks' sums of this rank's rows, over all ranks, into
+ * m->total. */
 evn_status ranks_sum(struct march *m);
 
 /* The right-hand side and what belongs to the points, of all rows, in m->b. `mine`: what this rank

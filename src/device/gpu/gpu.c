@@ -682,7 +682,7 @@ evn_status side_kernel_open(evn_kernel *base) {
                    api->function_get(&k->function, ((struct gpu_program *)base->program)->module,
                                      base->entry->name),
                    GPU_CALL_function_get);
-    /* here, not at its first launch, where it would wait for all queues */
+    /* a kernel that is loaded at its first launch waits there for all queues */
     if (!status && api->function_load)
         status = no_memory(d, api->function_load(k->function), GPU_CALL_function_load);
     const int parameters = parameter_count(base->entry);
