@@ -5,6 +5,7 @@ Run: ctest -R cc-forms, or tests/cc/test_forms.py build/evener-cc [test ..]     
 """
 import glob
 import os
+import unittest
 import common
 from common import Case, COMPILERS, HERE, SOURCE, run
 
@@ -39,6 +40,7 @@ class Forms(Case):
             with self.subTest(file=os.path.basename(name)):
                 self.outputs(name, STRICT, turn=turn)
 
+    @unittest.skipUnless(LONG, "in cc-forms-long")
     def test_optimised(self):
         self.outputs(os.path.join(HERE, "forms", "loops.c"), ["-O3", "-std=gnu17"])
         self.outputs(os.path.join(HERE, "forms", "teams.c"), ["-O2", "-flto"], compilers=["gcc"])

@@ -180,7 +180,13 @@ class Ft(unittest.TestCase):
 
     def test_puts(self):
         """Exactly as many messages and bytes as the formulas say, on the same node or not."""
-        for name, ranks, variant, transposes, far in itertools.product("SW", (2, 4), VARIANTS, (1, 2), (0, 1)):
+        self.puts_as_by_formulas("S")
+
+    def test_puts_of_uneven_sizes(self):
+        self.puts_as_by_formulas("W")
+
+    def puts_as_by_formulas(self, name):
+        for ranks, variant, transposes, far in itertools.product((2, 4), VARIANTS, (1, 2), (0, 1)):
             more = ("--per-node", "1") if far else ()
             r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant, "--transposes",
                             str(transposes), *more)

@@ -67,6 +67,13 @@ class Quick(Kernels):
         """Two steps: NPB-MZ begins with one."""
         self.run_workload("sp-mz --class S --steps 1 --units 1:GPU:1")
 
+
+class Full(Quick):
+    """Checks take most of the time, and steps are alike: a few of them are checked, and a whole run is verified."""
+
+    def test_sp(self):
+        self.verified("sp-mz --class S --units 1:GPU:1")
+
     def test_step(self):
         """A step by count: three directions, a right-hand side, an exchange; and its time is the sum of its kernels'"""
         line = [sys.executable, HERE + "/../../bench/kernels_counted.py", "step", BUILD, "S", "sp-mz"]
@@ -78,13 +85,6 @@ class Quick(Kernels):
         self.assertEqual(launches, "5")
         self.assertAlmostEqual(1e3 * float(milliseconds), sum(us for _, us in kernels.values()), delta=0.02)
         self.assertGreater(kernels["sp_lines"][1], 0.05)
-
-
-class Full(Quick):
-    """Checks take most of the time, and steps are alike: a few of them are checked, and a whole run is verified."""
-
-    def test_sp(self):
-        self.verified("sp-mz --class S --units 1:GPU:1")
 
     def test_bt(self):
         self.run_workload("bt-mz --class S --steps 3 --units 1:GPU:1")

@@ -482,6 +482,7 @@ static void *solve_one(void *arg) {
 /* Four at a time: what each alone would find, and not a byte on standard output. */
 static void test_threads(void **state) {
     (void)state;
+    if (!getenv("EVENER_TEST_LONG")) skip();
     struct solved alone[THREADS], together[THREADS];
     pthread_t thread[THREADS];
     FILE *file = tmpfile();

@@ -159,11 +159,14 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
 static void test_conformance(void **state) {
     (void)state;
     static const int tasks[] = {1, 2, 3, 7, 16, 64, 257}, units[] = {1, 2, 3, 5, 8};
+    const int is_long = getenv("EVENER_TEST_LONG") != NULL; /* else every second problem */
     for (int i = 0; specs[i]; i++)
         for (int n = 0; n < 7; n++)
             for (int u = 0; u < 5; u++)
                 for (int kind = 0; kind < KINDS; kind++)
-                    if (kind < 7 || tasks[n] < 7 || strncmp(specs[i], "optimal", 7) != 0)
+                    if ((n + u + kind) % 2 && !is_long)
+                        continue;
+                    else if (kind < 7 || tasks[n] < 7 || strncmp(specs[i], "optimal", 7) != 0)
                         conforms(specs[i], tasks[n], units[u], kind);
 }
 

@@ -171,6 +171,8 @@ class Heat(unittest.TestCase):
 
     def test_not_over_ranks(self):
         self.refused([UNEVEN], "EVENER_PROCESSES", "EVN_OVER_RANKS", EVENER_PROCESSES="2")
+
+    def test_not_over_ranks_of_launchers(self):
         alone = run([UNEVEN, "static"], EVENER_UNITS="1:CPU:1")
         self.assertEqual(alone[0], 0)
         for start, _ in launchers():
