@@ -18,7 +18,7 @@ set(full
     gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
     exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich exchange-opencl
     # long ones
-    distributed-memory command-papers-whole bench-default nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
+    distributed-memory command-papers-whole bench-default gpu-script opencl nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
     # threads that are stopped and moved for a minute; faults planted in gates
     disturbed gates-planted)
 
