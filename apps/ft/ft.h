@@ -47,8 +47,8 @@ const char *ft_phase_name(int phase);
 
 /* How ranks transpose.
  *
- * FT_BEST    who is on the same node is written to by the pass before; to others each task's rows
- *            are put as soon as they are there
+ * FT_BEST    the pass before writes to ranks of the same node; to others each task's rows are put
+ *            as soon as they are there
  * FT_SLABS   rows are put to all other ranks, each task's as soon as they are there (R8)
  * FT_PACKED  first all tasks, then one put to each other rank (R6)
  * FT_FUNNELED  FT_SLABS where the ranks of a node share one device, of which the lowest of them,

@@ -5,7 +5,7 @@
  * a piece comes.
  *
  * In each round a rank sends its next piece to all before it waits for anybody's, and a way has
- * room for two, so no circle of waiting can arise: whoever is furthest behind can go on. */
+ * room for two, so no circle of waiting can arise: the rank furthest behind can go on. */
 #include "base/argument.h"
 #include "cluster/inside.h"
 #include "cluster/log.h"
@@ -203,7 +203,7 @@ evn_status evn_cluster_exchange(evn_cluster *c, evn_status mine, const evn_parce
     snprintf(why, sizeof why, "%s", mine ? evn_message() : "");
     evn_status status = EVN_OK;
     for (size_t i = 0; !status && i < rounds; i++) status = exchange_round(c, mine, out, in, i);
-    /* whoever expects something else than what comes cannot be helped, and neither can the wire */
+    /* ranks that expect other pieces than those that come cannot go on, nor can the wire */
     if (status && status != EVN_STOPPED) cluster_abort(c);
     if (status) return status;
     if (mine) return evn_fail(mine, "%s", why);

@@ -1,4 +1,4 @@
-/* Clusters: opened over a wire or alone, who is where, and what all ranks say together. */
+/* Clusters: opening over a wire or alone, ranks and their units, and agreement of all ranks. */
 #include "base/argument.h"
 #include "cluster/inside.h"
 #include "wire/kinds.h"

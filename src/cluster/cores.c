@@ -267,8 +267,8 @@ static int in_order(int *core, const struct here *h, const struct cores_set *mas
     return count;
 }
 
-/* Deals my mask out among those who have the same. Where more is asked for than there is they go
- * round. */
+/* Deals this rank's mask out among the ranks that have the same. Where more cores are asked for
+ * than there are, they are dealt again from the first. */
 static void deal(struct cores_share *out, const struct here *h, const struct cores_host *host) {
     const struct cores_set *mask = &h->mask[h->me];
     int core[CORES_MAX], autos = 0, seen = 0, at = 0, count = 0, unused;

@@ -173,7 +173,7 @@ static int find_device(const evn_exchange *x, int space, int *device) {
 }
 
 /* The end of a part's location, made if missing. A region on a device belongs to the unit with the
- * device, whoever owns the task. */
+ * device, also where another unit owns the task. */
 static evn_status find_end(evn_exchange *x, struct part *part) {
     struct plan *p = &x->plan;
     int unit = loop_own(x->loop, part->owner), device = -1;

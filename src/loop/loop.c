@@ -642,7 +642,7 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
     if (status) return status;
     status = loop->together ? together_weigh(loop, weight)
                             : evn_schedule_weights(loop->schedule, weight);
-    for (int u = 0; !status && u < loop->count; u++)
+    for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Whether there can be as many threads as are wanted.
  *
- * OpenMP's runtime ends the program, with status 1, where it cannot make a thread. So whoever is
- * about to open a region tries before. */
+ * OpenMP's runtime ends the program, with status 1, where it cannot make a thread. So threads
+ * are tried before a region is opened. */
 #include <evener/unit.h>
 #include "base/thread.h"
 #include <stdlib.h>

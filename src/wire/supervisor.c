@@ -137,7 +137,7 @@ static void look_for_ends(struct run *run) {
 /* ---- signals and time ---- */
 
 static void note_interrupt(struct run *run, const siginfo_t *info) {
-    /* one that has come to all of a group may be passed on by whoever is in it, too */
+    /* a signal to a whole group may come once more, passed on by a process of the group */
     if (run->interrupts && evn_now() - run->first < ONE) return;
     if (!run->interrupts++) run->first = evn_now();
     if (run->interrupts > 1) { /* a second interrupt ends the run at once */

@@ -12,9 +12,9 @@
  *     states_close(&s);
  *
  * A state is a list of parts, each of as many doubles as the workload says; the file is the same
- * whoever owned the parts (common/checkpoint/state_file.h). Rank 0 opens the file, which has no
- * name until it is complete (<evener/output.h>). A rank that can open it too, by the number of the
- * process and the descriptor, writes its parts into it; a random word in the file proves its
+ * whichever ranks owned the parts (common/checkpoint/state_file.h). Rank 0 opens the file, which
+ * has no name until it is complete (<evener/output.h>). A rank that can open it too, by the number
+ * of the process and the descriptor, writes its parts into it; a random word in the file proves its
  * identity. Parts of ranks on other hosts go to rank 0 one after another. Reading is the reverse: a
  * rank that finds the file under its name, with the same header, reads its parts, and rank 0 those
  * of others. All functions are collective. */

@@ -1,4 +1,4 @@
-/* A checkpoint as a file: the same bytes on every machine, whoever owned its parts.
+/* A checkpoint as a file: the same bytes on every machine, whichever ranks owned its parts.
  *
  *     header     magic, its own length, the identity of the run, the schedule's assignment, the
  *                step; of each part its offset, length and checksum; its own checksum

@@ -112,7 +112,7 @@ static evn_status check_memory(const struct run *run) {
     return ranks_room(run->cluster, run->units, needed, "mg", what, "class or size");
 }
 
-/* Each rank looks at its part of the planes, whoever has the points. */
+/* Each rank looks at its part of the planes, also at points of other ranks. */
 static evn_status make_charges(struct run *run) {
     const int n = run->shape.n, begin = (int)((long)n * run->rank / run->ranks),
               end = (int)((long)n * (run->rank + 1) / run->ranks);

@@ -16,9 +16,9 @@
  * itself is apart.
  *
  * Slices are cut into blocks of consecutive ones, the tasks; how many follows from the mesh alone.
- * Each has sums of its own, and these are added along a fixed tree: bits do not depend on who
- * computed which block. Rows are cut into tiles, so that a tile's sums stay in a near cache while
- * the slices of a block pass by; the cores of a unit can share a block tile by tile.
+ * Each has sums of its own, and these are added along a fixed tree: bits do not depend on the
+ * unit that computed a block. Rows are cut into tiles, so that a tile's sums stay in a near cache
+ * while the slices of a block pass by; the cores of a unit can share a block tile by tile.
  */
 #ifndef TDBEM_LAYOUT_H
 #define TDBEM_LAYOUT_H

@@ -105,7 +105,8 @@ int ranks_owner(const struct march *m, int block) {
                                                                           : m->ranks->owner[block];
 }
 
-/* The largest nodes of each rank, which follow from who has which block: all know of all. */
+/* The largest nodes of each rank, which follow from the blocks' ranks: each rank knows those of
+ * all. */
 static void find_nodes(struct march *m) {
     struct ranks *r = m->ranks;
     const int blocks = m->p->layout->blocks;
@@ -135,8 +136,8 @@ static int nodes_before(const struct ranks *r, int rank) {
     return before;
 }
 
-/* Lays out the messages to and from each rank: nodes one after another, of each the rows of who
- * gets them. This rank's own are where it puts them. */
+/* Lays out the messages to and from each rank: nodes one after another, of each the rows of the
+ * rank that gets them. This rank's own are where it puts them. */
 static evn_status lay_out(struct march *m) {
     struct ranks *r = m->ranks;
     const size_t own = row_bytes(m, r->me);

@@ -1,7 +1,7 @@
 /* A march over ranks: each rank sums its blocks of the past to the tree's nodes that are wholly its
- * own and sends every other rank the rows that are that one's of all these nodes; whoever has rows
- * adds them up along the tree, makes the right-hand side of them, and all get all of it. Every rank
- * solves. So bits do not depend on the number of ranks.
+ * own and sends every other rank the rows that are that one's of all these nodes; the rank of the
+ * rows adds them up along the tree, makes the right-hand side of them, and all get all of it. Every
+ * rank solves. So bits do not depend on the number of ranks.
  *
  * Between the loop's instance and the group's end nothing is agreed: a rank that fails goes on with
  * the exchanges, which tell that it has failed, and at the end all know. */

@@ -15,8 +15,8 @@
  * than is needed, all before anything is integrated; EVN_MEMORY, EVN_SYSTEM, EVN_STOPPED. */
 evn_status matrices_open(tdbem *p);
 
-/* matrices_open() over ranks (p->cluster), in two: what is known of all blocks, and, when p->rank
- * says who has each, the columns of those of this rank, by all ranks together. */
+/* matrices_open() over ranks (p->cluster), in two steps: the sizes of all blocks; and, once p->rank
+ * has the rank of each, the columns of this rank's, by all ranks together. */
 evn_status matrices_plan(tdbem *p);
 evn_status matrices_make(tdbem *p);
 void matrices_close(tdbem *p); /* what the first has begun */

@@ -1,7 +1,7 @@
 /* Matrices on disk: a header that says exactly what they were made from, the ranges of each column
  * (first of all rows, then count of all rows), the values, a checksum of each column's values, and
  * one of all that is not values. So columns can be written in any order, by several at a time, and
- * who reads some of them knows that they are whole.
+ * a reader of some of them knows that they are whole.
  *
  * A checksum shows damage, and no intent: all that is read is compared with what it leads to, the
  * ranges with the largest k that the body can have, their counts with the length of the file. */

@@ -6,8 +6,8 @@
  * since it is small.
  *
  * Blocks' sums are added up along the tree of summation_tree.h: a device makes those nodes that are
- * wholly its own, and sends the largest ones home in one message. So who has summed which block is
- * not seen in the bits, where host and device round alike.
+ * wholly its own, and sends the largest ones home in one message. So bits do
+ * not depend on the unit that has summed a block, where host and device round alike.
  *
  *     evn_place_open(&place, units, 1);
  *     summation_gpu_share(&share, layout, past, device); evn_place_limit(place, space, share);

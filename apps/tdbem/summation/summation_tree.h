@@ -1,5 +1,5 @@
-/* The tree along which blocks' sums are added up: binary, fixed for all units, so that who has
- * summed which block is not seen in the bits.
+/* The tree along which blocks' sums are added up: binary, fixed for all units, so that bits
+ * do not depend on the unit that has summed a block.
  *
  * A node of 2^l blocks is the sum of blocks k 2^l .. (k+1) 2^l - 1, made of its two halves; where
  * there is no right half at the end, what is there is added from the right. A unit makes those

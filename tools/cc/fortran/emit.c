@@ -120,7 +120,7 @@ static int width(struct range r) { return r.end - r.begin; }
 
 static struct range range_of(const struct token *t) { return (struct range){t->begin, t->end}; }
 
-/* evn_N_NAME = the user's integer, in his line; the compiler refuses what is none. */
+/* evn_N_NAME = the user's integer, in the user's line; the compiler refuses what is none. */
 static void integer(struct emit *e, const char *name, struct range r) {
     line(e, r.begin);
     say(e, "evn_%d_%s = evn_cu_integer(%.*s)", e->n, name, width(r), letters(e, r));
