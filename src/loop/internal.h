@@ -142,7 +142,7 @@ struct evn_loop {
     int assignment;      /* counts changes of `owner` */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
     int generation;      /* changes of tasks so far */
-    int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
+    int *born, borns;    /* this rank's tasks born in the last change, until the next run */
     struct birth *birth; /* origins of born tasks; NULL: there was no change */
     struct evn_changed *changes; /* `generation` of them */
     int *list, *listed;          /* the units' lists, and the owners they are for */

@@ -28,7 +28,7 @@ enum {
 
 struct state {
     int by_time;
-    int keeping;         /* by time: the first moves are over */
+    int keeping;         /* by time: 1 once the first moves are over */
     int *first, *last;   /* first and last task of each unit; first > last: it has none */
     double *done;        /* work of each unit in the last instance */
     double *work;        /* by time: work of each task */

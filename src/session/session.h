@@ -47,7 +47,7 @@ struct evn_session {
     struct opened *opened;
     int loops;
     struct file record, trace;
-    const struct trace_format *format; /* of the trace; NULL: none is written by this process */
+    const struct trace_format *format; /* format of the trace; NULL: this process writes none */
     evn_output *beside[2];             /* Paraver's files beside the trace */
     char *archive;                     /* OTF2's */
     evn_trace *kept;                   /* all loops' bursts, to be written at the end; NULL: .. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All threads that are tried are there at a time, and end when this is let go. */
+/* A tried thread ends once the lock is free: until then all of them exist at once. */
 static void *wait_for(void *p) {
     pthread_mutex_t *all = p;
     pthread_mutex_lock(all);

@@ -80,7 +80,7 @@ struct workload {
         *rules;   /* rules of what may be combined with them; NULL: there are none */
     size_t state; /* bytes of the state */
 
-    /* Before the options are read. NULL: all 0. */
+    /* Sets the state's defaults, before options are read. NULL: all 0. */
     void (*defaults)(void *state);
     /* Options into a problem, before anything costly. */
     int (*check)(void *state, const struct workload *is);

@@ -48,9 +48,9 @@ struct incident {
     /* private */
     int blocks; /* blocks of triangles */
     struct incident_block *block;
-    double *share; /* what the corners of each block's triangles get of a step */
+    double *share; /* sums of a step for the corners of each block's triangles */
     int *begin;    /* [vertices + 1] in `where` */
-    int *where;    /* places in `share` of what each vertex gets, in the order of triangles */
+    int *where;    /* places in `share` of each vertex's sums, in the order of triangles */
     double *now;   /* L at each vertex at step `step` */
     int step;
     evn_crew_pace pace;

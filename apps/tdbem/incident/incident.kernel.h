@@ -11,7 +11,7 @@ struct incident_time {
     double reach;        /* `cut` as a time */
     double ricker;       /* 1 or 0 */
     int off;             /* the wave is not switched on yet */
-    int triangles;       /* filled up to whole groups of items with some that are none */
+    int triangles;       /* number of triangles, with padding up to whole groups of items */
 };
 
 /* The right-hand side of a step, and a first guess. */

@@ -92,7 +92,7 @@ struct entries {
     const struct layout *l;
     int steps;
     evn_long *begin; /* [strips + 1] */
-    int *have;       /* [rows]: entries of each until now */
+    int *have;       /* [rows]: number of entries of a row so far */
     int *where;
     void *value;
     char *first; /* [rows]: the next entry is the first of its sum */

@@ -318,9 +318,9 @@ static evn_status share_calibrated(const struct job *job, struct calibrated *c) 
     return status;
 }
 
-/* Takes speeds and routes that evener calibrate has measured, if it has of all units, which over
- * ranks are those of all: other numbers are none that they could be compared with. Over ranks the
- * slowest route is the bandwidth of all. */
+/* Takes the speeds and routes of evener calibrate where it has measured all units, over ranks those
+ * of all ranks: a measured speed cannot be compared with one that was not. Over ranks the slowest
+ * route is the bandwidth of all. */
 static int take_calibrated(struct job *job) {
     const int units = evn_units_count(job->units);
     double *speed = malloc(2 * (size_t)units * sizeof *speed), *per_byte = speed + units;
