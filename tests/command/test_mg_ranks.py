@@ -117,8 +117,9 @@ class Ranks(unittest.TestCase):
 
     def test_tasks_that_move(self):
         """A rank that becomes slow gives slabs to the others."""
-        words = "--class", "W", "--units", "1:CPU:1", "--steps", "12"
-        moved = self.record(*words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:8@2")
+        words = "--class", "W", "--units", "1:CPU:1", "--steps", "30"
+        # so slow that programs beside, which make ranks wait for cores, do not make up for it
+        moved = self.record(*words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:40@2")
         self.assertGreater(moved["transfers"]["moved_between_ranks"], 0)
         self.same(moved, self.record(*words))
 
