@@ -216,7 +216,8 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
  * others wait for it, as before evn_unit_synchronize(). Over ranks it is collective, with the same
  * weights on all; a task that changes its rank moves at once, as after an instance. EVN_USAGE: a
  * weight is negative or not finite, or other than on rank 0; or the units are at work. EVN_MEMORY.
- * After either nothing has changed, on any rank. */
+ * After either nothing has changed, on any rank, but where a task found no room on the rank that it
+ * goes to. */
 evn_status evn_loop_weights(evn_loop *loop, const double *weight);
 
 /* Moves each task's regions to the unit that owns it, so that the next instance finds them there.

@@ -172,13 +172,23 @@ evn_status together_learn(evn_loop *loop, evn_status mine) {
     return status ? status : follow(loop, m.down, m.what);
 }
 
+/* Of the values, whichever way they are given. */
+static uint64_t checksum_of(const double *weight, int tasks) {
+    uint64_t sum = CHECKSUM_BEGIN;
+    for (int t = 0; t < tasks; t++) {
+        const double w = weight ? weight[t] + 0.0 : 1; /* not -0 */
+        sum = checksum_add(sum, &w, sizeof w);
+    }
+    return sum;
+}
+
 evn_status together_weigh(evn_loop *loop, const double *weight) {
     const evn_status settled = together_settle(loop);
     if (settled) return settled;
     const size_t n = (size_t)loop->problem->tasks;
     double *before;
     evn_status mine = schedule_weigh_open(&before, loop->schedule, weight);
-    const uint64_t sum = mine ? 0 : checksum_array(CHECKSUM_BEGIN, weight, n * sizeof *weight);
+    const uint64_t sum = mine ? 0 : checksum_of(weight, loop->problem->tasks);
     if (!mine)
         mine = cluster_reserve(loop->cluster, sizeof sum,
                                sizeof(struct decision) + n * sizeof *loop->together->next);

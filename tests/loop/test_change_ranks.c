@@ -702,8 +702,8 @@ static void mistakes(evn_cluster *cluster) {
 static void other_weights(evn_cluster *cluster) {
     static struct world w;
     open_world(&w, cluster);
-    double weight[START], other[START], negative[START];
-    for (int t = 0; t < START; t++) weight[t] = other[t] = negative[t] = 1 + t;
+    double weight[START], other[START], negative[START], ones[START];
+    for (int t = 0; t < START; t++) ones[t] = 1, weight[t] = other[t] = negative[t] = 1 + t;
     other[3] = 9;
     negative[2] = -1;
     for (int r = 0; r < trial->ranks; r++) {
@@ -726,7 +726,7 @@ static void other_weights(evn_cluster *cluster) {
         must(evn_schedule_problem(w.schedule)->weight[START - 1] == START);
         run_step(&w);
         check(&w);
-        must_ok(evn_loop_weights(w.loop, NULL));
+        must_ok(evn_loop_weights(w.loop, w.rank == r ? ones : NULL)); /* the same */
     }
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     close_world(&w);
