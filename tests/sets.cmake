@@ -18,12 +18,13 @@ set(full
     gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
     exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich exchange-opencl
     # long ones
-    distributed-memory command-papers-whole bench-default gpu-script opencl nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
+    distributed-memory command-papers-whole bench-default gpu-script opencl nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults
+    ptx-kernels-full
     # threads that are stopped and moved for a minute; faults planted in gates
     disturbed gates-planted)
 
-# They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: alone on two cores.
-# Anything else runs beside others; no test may depend on how busy the machine is.
+# They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: they take two
+# processors. Anything else takes one; no test may depend on how busy the machine is.
 set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz cc-fortran-fuzz cc-builds
     own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich shared-mpich-rest
     command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks example-adaptive-ranks-rest)
@@ -32,7 +33,8 @@ set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz c
 # which one of the others runs
 set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest hybrid-class_w
     nvrtc command-tdbem-ranks-rest tdbem_slices ptx-kernels-full hybrid-class_a bits-bt-mz-W command-ranks-rest command-checkpoint-rest
-    own-mpi-openmpi command-ranks mpi-openmpi mpi-mpich cc-builds tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
+    own-mpi-openmpi command-ranks mpi-openmpi mpi-mpich cc-builds
+    tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
 
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS tests)

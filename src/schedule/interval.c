@@ -270,9 +270,8 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         return;
     }
     const double noise = learn_noise(state->learn);
-    if (state->length < 0.5 && longest > (1.1 + noise) * state->last_time)
-        begin_search(
-            s); /* so short a step does not lengthen a unit that much: a unit has become slower */
+    /* so short a step does not lengthen a unit that much: a unit has become slower */
+    if (state->length < 0.5 && longest > (1.1 + noise) * state->last_time) begin_search(s);
     if (longest < state->best_time) {
         state->best_time = longest;
         state->even = mean > 0 ? longest / mean : 1;

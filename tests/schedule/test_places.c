@@ -198,7 +198,7 @@ static void test_routes_against_all(void **state) {
         double least, shortest;
         best_of_all(&p, 0, &least, &shortest);
 #ifdef EVENER_HAVE_CBC
-        if (round % 5 < 2 || getenv("EVENER_TEST_LONG")) { /* both sizes, and both routes */
+        if (round % 5 < 2 || getenv("EVENER_TEST_LONG")) { /* of both sizes */
             evn_schedule *o = open_or_fail("optimal:gap=0,limit=60", &p);
             const double exact = makespan(&p, evn_schedule_owner(o));
             if (exact > shortest * (1 + 1e-6))

@@ -189,6 +189,11 @@ static int remap(evn_schedule *s, const struct map_model *m, const evn_problem *
     return 1;
 }
 
+/* Seconds that the longest unit's time is over the bound, in so many instances. */
+static double seconds_lost(const struct map_model *m, double makespan, double instances) {
+    return (makespan - m->bound) * m->time_unit * instances;
+}
+
 static double seconds_to_search(const evn_problem *p) {
     const double most = fmax(SEARCH_MAX, SEARCH_TASK * p->tasks);
     return fmin(SEARCH_S * p->tasks * p->units, most);
@@ -330,8 +335,7 @@ static int plan_from_far(const evn_schedule *s, const struct map_model *m, const
                          double makespan, int *to, double *scratch) {
     const struct learn *l = ((struct state *)s->state)->learn;
     const size_t bytes = (size_t)p->tasks * sizeof *to;
-    const double lost = (makespan - m->bound) * m->time_unit * learn_horizon(l);
-    if (lost <= seconds_to_search(p)) return 0;
+    if (seconds_lost(m, makespan, learn_horizon(l)) <= seconds_to_search(p)) return 0;
     int *plan = malloc(bytes);
     struct map_model fresh;
     int better = plan && !map_plan(&fresh, p, learn_cost(l), learn_speed(l), plan);
@@ -384,7 +388,7 @@ static int may_straighten(const evn_schedule *s, const struct map_model *m, doub
     const double price =
         fmin(STRAIGHTEN_S * s->problem.tasks * (s->problem.units + 4), STRAIGHTEN_MAX);
     return m->per_byte > 0 && s->problem.tasks <= SMOOTHED &&
-           (makespan - m->bound) * m->time_unit * since > price;
+           seconds_lost(m, makespan, since) > price;
 }
 
 /* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
@@ -422,7 +426,7 @@ static void plan_anew(evn_schedule *s, const struct map_model *m, const evn_prob
     if (part <= DRIFT * state->cut) return;
     const struct map_score now = map_score(m, s->owner, scratch);
     const double price = seconds_to_search(p);
-    if ((now.makespan - m->bound) * m->time_unit * left <= price) return;
+    if (seconds_lost(m, now.makespan, left) <= price) return;
     struct map_model fresh;
     if (map_plan(&fresh, p, learn_cost(l), learn_speed(l), to)) return;
     map_model_close(&fresh);
