@@ -2,7 +2,7 @@
 #
 # gcc's vectorizer makes one instruction of a product whose lanes are subtracted from and added to in turn (vfmaddsub), whatever -ffp-contract says, and has
 # no switch for that pattern alone. A sample shows whether this compiler does so; where it does, it vectorizes nothing by itself. Code with vectors of its
-# own (apps/common/simd/lanes.h) stays as it is.
+# own (suite/apps/common/simd/lanes.h) stays as it is.
 set(EVENER_NO_FUSED_VECTORS "")
 set(sample "${CMAKE_BINARY_DIR}/contract.c")
 file(WRITE "${sample}" "void addsub(int n, double *restrict o, const double *restrict a, const double *restrict b, const double *restrict c) {

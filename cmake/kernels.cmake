@@ -114,15 +114,15 @@ ${macros}
 
 #include \"${FILE}\"
 
-static const char text[] =
+static const char evn_text[] =
     \"${text}\";
 
-static const evn_kernel_entry entries[] = {
+static const evn_kernel_entry evn_entries[] = {
 ${entries}    {0, 0, 0, 0},
 };
 
 extern const evn_kernel_source ${NAME}_kernels;
-const evn_kernel_source ${NAME}_kernels = {\"${NAME}\", text, entries, ${defines}, EVN_CONTRACT};
+const evn_kernel_source ${NAME}_kernels = {\"${NAME}\", evn_text, evn_entries, ${defines}, EVN_CONTRACT};
 ")
     return()
 endif()

@@ -1,5 +1,5 @@
 # One binary for all processors: each workload is compiled once for every level of x86-64 (v2, v3, v4), whole, and the command takes one when it
-# starts (apps/common/simd/isa.h). All else is compiled for any x86-64.
+# starts (suite/apps/common/simd/isa.h). All else is compiled for any x86-64.
 #
 #     evener_levels(TARGET [ONCE FILE..])     TARGET is a workload's library, all of whose sources and libraries are known
 #

@@ -1,13 +1,14 @@
 # The library from its objects, as an archive and as a shared library. Programs see of both the functions of the public headers (cmake/names.cmake) and
 # nothing else.
 #
-# The archive holds one object, linked from all (ld -r; -d gives the locks of OpenMP's named critical sections a place),
-# whose other names are then made local: so a program may have a `host_time` of its own. The shared library has a list of
+# The archive has each object as a member of its own, since programs shall not link what they do not use; the library's other names
+# begin with evn__ there (cmake/hide-names): so a program may have a `host_time` of its own. The shared library has a list of
 # what it exports, under the version EVENER_1, and is never unloaded, since OpenMP's threads would return into it.
 #
 # All that is built here links the archive. An installation has the archive alone; packages, and installations with BUILD_SHARED_LIBS, have both, and
 # pkg-config and CMake link the shared library there. The shared library's number is that of its interface, not of the release.
 
+include(CheckCSourceCompiles)
 include(cmake/names.cmake)
 evener_public_names(EVENER_NAMES)
 set(EVENER_INTERFACE 1)
@@ -18,7 +19,13 @@ set_target_properties(evener_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 check_c_compiler_flag(-fno-semantic-interposition HAS_NO_INTERPOSITION)
 target_compile_options(evener_objects PRIVATE -fno-lto $<$<BOOL:${HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
 
-# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from libraries of objects, of which only NAMES are seen; OLD=NEW is OLD under another name
+# Sections that files of a program may have, too, are made the object's own: one that the linker dropped for another's would take a local name with it.
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,--force-group-allocation)
+check_c_source_compiles("int main(void) { return 0; }" HAS_FORCE_GROUP_ALLOCATION)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+
+# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from libraries of objects (ld -r; -d gives the locks of OpenMP's named critical
+# sections a place), of which only NAMES are seen; OLD=NEW is OLD under another name
 function(evener_one_object out name objects)
     set(one ${CMAKE_BINARY_DIR}/${name}.o)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
@@ -34,7 +41,7 @@ function(evener_one_object out name objects)
     endforeach()
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE files)
     add_custom_command(OUTPUT ${one}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d -nostdlib -o ${one} ${files}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d $<$<BOOL:${HAS_FORCE_GROUP_ALLOCATION}>:-Wl,--force-group-allocation> -nostdlib -o ${one} ${files}
         COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${one}
         DEPENDS ${objects} ${files}
         COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding what is not of ${name}'s interface")
@@ -42,14 +49,22 @@ function(evener_one_object out name objects)
     set(${out} ${one} PARENT_SCOPE)
 endfunction()
 
+add_library(evener STATIC $<TARGET_OBJECTS:evener_objects>)
 if(CMAKE_OBJCOPY)
-    evener_one_object(one evener evener_objects ${EVENER_NAMES})
-    add_library(evener STATIC ${one})
+    list(JOIN EVENER_NAMES "\n" names)
+    file(CONFIGURE OUTPUT evener.names @ONLY CONTENT "@names@\n")
+    add_custom_command(TARGET evener POST_BUILD
+        COMMAND ${PROJECT_SOURCE_DIR}/cmake/hide-names $<TARGET_FILE:evener> ${CMAKE_BINARY_DIR}/evener.names
+            ${CMAKE_AR} ${CMAKE_NM} ${CMAKE_OBJCOPY} $<TARGET_OBJECTS:evener_objects>
+        COMMAND_EXPAND_LISTS VERBATIM)
+    set_target_properties(evener PROPERTIES LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/hide-names;${CMAKE_BINARY_DIR}/evener.names")
 else()
-    message(STATUS "objcopy was not found: names that programs do not use stay visible in the archive")
-    add_library(evener STATIC $<TARGET_OBJECTS:evener_objects>)
+    message(STATUS "objcopy was not found: names that programs do not use stay as they are in the archive")
 endif()
 target_link_libraries(evener PRIVATE $<BUILD_INTERFACE:evener_flags> ${EVENER_NEEDS})
+# schedules and devices that a program names in texts alone (src/everything.c)
+set(EVENER_EVERYTHING -Wl,--undefined=evn__everything)
+target_link_options(evener INTERFACE ${EVENER_EVERYTHING})
 
 list(JOIN EVENER_NAMES ";\n    " names)
 file(CONFIGURE OUTPUT evener.map @ONLY CONTENT "EVENER_@EVENER_INTERFACE@ {

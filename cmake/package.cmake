@@ -6,7 +6,8 @@
 #     evener           the commands, plug-ins for MPI, the manual
 #
 # The .deb depend on the libraries that their files are linked with, as dpkg-shlibdeps says at packing time (cmake/package-needs.cmake); an MPI and MUMPS,
-# which plug-ins alone need, are suggested, and a compiler with the library's headers, which evener-cc needs, is recommended.
+# which plug-ins alone need, and CBC, which one schedule opens, are suggested; Scotch, which another opens, and a compiler with the library's headers, which
+# evener-cc needs, are recommended.
 set(CPACK_GENERATOR TGZ)
 find_program(EVENER_DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(EVENER_DPKG_SHLIBDEPS)

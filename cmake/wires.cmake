@@ -1,4 +1,4 @@
-# MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi*), by the script that users have too.
+# MPI's plug-ins: one shared object for each MPI that is found, of one source (src/ranks/wire/wire_mpi*), by the script that users have too.
 #
 # build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script; but for evener-raw-*.so, an MPI
 # by itself for the studies of the former. Nothing else of Evener
@@ -14,7 +14,7 @@ set(EVENER_MPICC "" CACHE STRING "compiler wrappers of the MPIs to make plug-ins
 set(folder ${CMAKE_BINARY_DIR}/lib/evener)
 configure_file(cmake/evener-wire-build ${folder}/evener-wire-build COPYONLY)
 foreach(file wire_mpi.c wire_mpi_shared.c wire_mpi.h)
-    configure_file(src/wire/${file} ${folder}/${file} COPYONLY)
+    configure_file(src/ranks/wire/${file} ${folder}/${file} COPYONLY)
 endforeach()
 foreach(header wire status)
     configure_file(include/evener/${header}.h ${folder}/evener/${header}.h COPYONLY)
@@ -54,8 +54,8 @@ if(EVENER_WIRE STREQUAL builtin)
     mark_as_advanced(EVENER_builtin)
     set(MPI_C_COMPILER ${EVENER_builtin})
     find_package(MPI REQUIRED COMPONENTS C)
-    target_sources(evener_objects PRIVATE src/wire/wire_mpi.c)
-    set_source_files_properties(src/wire/launcher.c DIRECTORY src PROPERTIES COMPILE_DEFINITIONS EVENER_WIRE_BUILTIN)
+    target_sources(evener_objects PRIVATE src/ranks/wire/wire_mpi.c)
+    set_source_files_properties(src/ranks/wire/launcher.c DIRECTORY src PROPERTIES COMPILE_DEFINITIONS EVENER_WIRE_BUILTIN)
     target_link_libraries(evener_objects PRIVATE MPI::MPI_C)
     list(APPEND EVENER_NEEDS MPI::MPI_C)
     foreach(library IN LISTS MPI_C_LIBRARIES)
@@ -80,15 +80,15 @@ foreach(wrapper IN LISTS wrappers)
         # the study that is MPI's own program; made when it is asked for
         string(REGEX REPLACE "evener-(wire-[a-z]+)[.]so" "bench-\\1" bench ${name})
         add_custom_target(${bench}
-            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/bench/wire_mpi.c
+            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/suite/bench/wire_mpi.c
                 -o ${CMAKE_BINARY_DIR}/${bench} -ldl
             DEPENDS ${folder}/${name} VERBATIM)
         # MPI by itself, for evener bench put
         string(REPLACE wire raw raw ${name})
         add_custom_command(OUTPUT ${folder}/${raw}
-            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I ${CMAKE_SOURCE_DIR}/tools/evener
-                ${CMAKE_SOURCE_DIR}/bench/raw_mpi.c -o ${folder}/${raw}
-            DEPENDS ${CMAKE_SOURCE_DIR}/bench/raw_mpi.c ${CMAKE_SOURCE_DIR}/tools/evener/bench/raw.h VERBATIM)
+            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I ${CMAKE_SOURCE_DIR}/suite/command
+                ${CMAKE_SOURCE_DIR}/suite/bench/raw_mpi.c -o ${folder}/${raw}
+            DEPENDS ${CMAKE_SOURCE_DIR}/suite/bench/raw_mpi.c ${CMAKE_SOURCE_DIR}/suite/command/bench/raw.h VERBATIM)
         list(APPEND raws ${folder}/${raw})
         list(APPEND EVENER_WIRES ${name})
     endif()
@@ -99,5 +99,5 @@ list(JOIN EVENER_WIRES ", " EVENER_WIRES)
 install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(PROGRAMS cmake/evener-wire-build DESTINATION lib/evener)
-install(FILES src/wire/wire_mpi.c src/wire/wire_mpi_shared.c src/wire/wire_mpi.h DESTINATION lib/evener)
+install(FILES src/ranks/wire/wire_mpi.c src/ranks/wire/wire_mpi_shared.c src/ranks/wire/wire_mpi.h DESTINATION lib/evener)
 install(FILES include/evener/wire.h include/evener/status.h DESTINATION lib/evener/evener)

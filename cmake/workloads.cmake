@@ -5,7 +5,7 @@
 #                                      of one level, whose names are seen
 #
 # FOLDER is below the present one and its name is a C name. Its workload.c defines `const struct workload *const FOLDER_workloads[]`
-# (apps/common/run/workload.h). All of its sources are one library FOLDER: what its own CMakeLists.txt says, or, where it has none, every .c file in
+# (suite/apps/common/run/workload.h). All of its sources are one library FOLDER: what its own CMakeLists.txt says, or, where it has none, every .c file in
 # it. The last line of it is evener_levels(FOLDER) (cmake/levels.cmake).
 
 function(evener_workload folder)

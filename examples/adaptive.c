@@ -7,6 +7,10 @@
  *     EVENER_UNITS=2:CPU:1 ./adaptive > adaptive.svg
  *     EVENER_UNITS=1:CPU:1 EVENER_PROCESSES=3 ./adaptive > adaptive.svg     or mpirun -n 3 .. */
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

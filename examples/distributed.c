@@ -5,6 +5,7 @@
  *     RANKS=processes:3 ./distributed         or mpirun -n 3 ./distributed */
 #include <evener.h>
 #include <evener/change.h>
+#include <evener/distributed.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * and over ranks:  EVENER_PROCESSES=2 ./heat   or   mpirun -n 2 ./heat */
 #include "heat.h"
 #include <evener.h>
+#include <evener/unit.h>
 #include <stdio.h>
 #include <string.h>
 

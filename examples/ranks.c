@@ -3,6 +3,8 @@
  * Blocks go to another rank, with their memory, when the schedule says so. */
 #include <evener.h>
 #include <evener/cluster.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  *     build/examples/sums opencl       OpenCL's
  */
 #include <evener.h>
+#include <evener/device.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
  *
  * Run by the tests: it ends with status 0 if every task was done in every step. */
 #include <evener.h>
+#include <evener/loop.h>
 #include <stdio.h>
 #include <stdlib.h>
 

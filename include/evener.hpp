@@ -30,6 +30,15 @@
 #define EVENER_HPP
 
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/device.h>
+#include <evener/exchange.h>
+#include <evener/loop.h>
+#include <evener/open.h>
+#include <evener/place.h>
+#include <evener/recover.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 
 #include <algorithm>
 #include <array>

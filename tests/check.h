@@ -32,6 +32,30 @@ enum { SKIPPED = 77 };
 #    define THREAD_SANITIZER 0
 #endif
 
+/* TEST(name) { .. } is a test, TEST_WITH() one between two functions of cmocka's; RUN_TESTS(before,
+ * after) is a main() that runs them in the order of their lines, between two for all. Its argument:
+ * a filter of names. */
+static struct CMUnitTest tests_of_program[200];
+static size_t tests_count;
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, before, after)                                                             \
+    static void test_##name(void **state);                                                         \
+    __attribute__((constructor(200 + __LINE__))) static void add_##name(void) {                    \
+        tests_of_program[tests_count++] =                                                          \
+            (struct CMUnitTest){"test_" #name, test_##name, before, after, NULL};                  \
+    }                                                                                              \
+    static void test_##name(__attribute__((unused)) void **state)
+
+static inline int run_all_tests(CMFixtureFunction before, CMFixtureFunction after) {
+    return _cmocka_run_group_tests("tests", tests_of_program, tests_count, before, after);
+}
+#define RUN_TESTS(before, after)                                                                   \
+    int main(int argc, char **argv) {                                                              \
+        if (argc > 1) cmocka_set_test_filter(argv[1]);                                             \
+        return run_all_tests(before, after);                                                       \
+    }
+
 /* The call returns EVN_OK. */
 #define assert_ok(call)                                                                            \
     do {                                                                                           \

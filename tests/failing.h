@@ -4,10 +4,13 @@
 #define TEST_FAILING_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The allocation of this thread that fails, counted down; 0: none does, or it has. */
 static _Thread_local long fails;
+/* Blocks that are allocated; counted where allocations can fail. */
+static atomic_long allocated;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define HAVE_FAILING 0
@@ -21,13 +24,29 @@ static int may_allocate(void) {
 }
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
-void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
-void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
-void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
-void *aligned_alloc(size_t to, size_t n) { return may_allocate() ? __libc_memalign(to, n) : NULL; }
+extern void __libc_free(void *);
+static void *counted(void *p) {
+    if (p) atomic_fetch_add(&allocated, 1);
+    return p;
+}
+void *malloc(size_t n) { return may_allocate() ? counted(__libc_malloc(n)) : NULL; }
+void *calloc(size_t n, size_t size) {
+    return may_allocate() ? counted(__libc_calloc(n, size)) : NULL;
+}
+void *realloc(void *p, size_t n) {
+    if (!may_allocate()) return NULL;
+    return p ? __libc_realloc(p, n) : counted(__libc_malloc(n));
+}
+void *aligned_alloc(size_t to, size_t n) {
+    return may_allocate() ? counted(__libc_memalign(to, n)) : NULL;
+}
 int posix_memalign(void **p, size_t to, size_t n) {
-    *p = may_allocate() ? __libc_memalign(to, n) : NULL;
+    *p = may_allocate() ? counted(__libc_memalign(to, n)) : NULL;
     return *p ? 0 : ENOMEM;
+}
+void free(void *p) {
+    if (p) atomic_fetch_sub(&allocated, 1);
+    __libc_free(p);
 }
 #endif
 

@@ -10,15 +10,16 @@ set(full
     # random cases by the hundred
     cc-fuzz cc-fortran-fuzz cc-cxx-fuzz attack-ranks
     # every combination; class W and A
-    hybrid-class_w hybrid-class_a bits-bt-mz-W bits-sp-mz-W bits-lu-mz-W verify-bt-mz-A verify-sp-mz-A verify-lu-mz-A
     command-ranks-matrix command-ft-mg-faults command-ft-mg-ends command-ft-mg-matrix command-ranks-wire
     # the same programs again: other dice, OpenCL behind the same suites
     cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
     device-hip-late-2 gpu_lu_resident-hip-late
     gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
-    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi own-mpi-mpich exchange-opencl
+    exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl shared-openmpi exchange-opencl
+    # the other MPI
+    own-mpi-mpich mpi-mpich shared-mpich
     # long ones
-    distributed-memory command-papers-whole bench-default gpu-script opencl nvrtc hiprtc tdbem_slices command-tdbem-uneven hybrid-faults
+    distributed-memory command-papers-whole bench-default gpu-script opencl nvrtc hiprtc tdbem_slices command-tdbem-uneven
     ptx-kernels-full
     # threads that are stopped and moved for a minute; faults planted in gates
     disturbed gates-planted)
@@ -31,10 +32,10 @@ set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz c
 
 # the longest begin, so that none of them is what all others have ended before; and in the quick set those that take two processors, beside
 # which one of the others runs
-set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest hybrid-class_w
-    nvrtc command-tdbem-ranks-rest tdbem_slices ptx-kernels-full hybrid-class_a bits-bt-mz-W command-ranks-rest command-checkpoint-rest
+set(first sanitizers threads contract attack command-hash-rest command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest
+    nvrtc command-tdbem-ranks-rest tdbem_slices ptx-kernels-full command-ranks-rest command-checkpoint-rest
     own-mpi-openmpi command-ranks mpi-openmpi mpi-mpich cc-builds
-    tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
+    tdbem_march ptx-kernels-quick optimal cc-forms misuse ptx-executor open-heat command-tdbem cc-kernels)
 
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS tests)

@@ -36,11 +36,12 @@ class Evener(CMakePackage):
     depends_on("hwloc@2:")
     depends_on("cjson")
     depends_on("mpi", when="+mpi")
-    depends_on("scotch~mpi", when="+scotch")
-    depends_on("cbc", when="+cbc")
+    # opened when they are first needed, in the folders that linking records
+    depends_on("scotch@7:~mpi~int64", when="+scotch")
+    depends_on("cbc@2.10:", when="+cbc")
 
     def cmake_args(self):
-        args = [
+        return [
             self.define("EVENER_ISA", "all"),
             self.define("MUMPS_LIBRARY", False),
             self.define("EVENER_MPICC", self.spec["mpi"].mpicc if self.spec.satisfies("+mpi") else False),
@@ -48,7 +49,3 @@ class Evener(CMakePackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("EVENER_CONTRACT", "contract"),
         ]
-        for variant, library in (("scotch", "SCOTCH_LIBRARY"), ("cbc", "CBC_LIBRARY")):
-            if not self.spec.satisfies("+" + variant):
-                args.append(self.define(library, False))
-        return args

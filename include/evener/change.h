@@ -17,6 +17,7 @@
 #ifndef EVENER_CHANGE_H
 #define EVENER_CHANGE_H
 
+#include <evener/program.h>
 #include <evener/loop.h>
 #include <evener/schedule.h>
 

@@ -26,15 +26,13 @@
 #ifndef EVENER_CLUSTER_H
 #define EVENER_CLUSTER_H
 
-#include <evener/status.h>
+#include <evener/program.h>
 #include <evener/unit.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct evn_cluster evn_cluster;
 
 /* `how` names the wire:
  *

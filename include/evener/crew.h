@@ -1,4 +1,4 @@
-/* For programs: the crew, all cores of all units at one short piece of work, for stages of a step
+/* For tools: the crew, all cores of all units at one short piece of work, for stages of a step
  * that are too short to be tasks of a loop.
  *
  * A job is called once on each of some cores, takes its share of the work by the core's number, and
@@ -8,7 +8,7 @@
 #ifndef EVENER_CREW_H
 #define EVENER_CREW_H
 
-#include <evener/status.h>
+#include <evener/program.h>
 #include <evener/unit.h>
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 
 #    include <evener/cu_prelude.h>
+#    include <evener/cu_words.h>
 
 extern "C" int evn_cu_is_gpu(void);
 
@@ -21,7 +22,7 @@ inline void evn_cu_rethrow();
 
 /* ---- types ---- */
 
-template <class T> struct evn_cxx_plain { typedef T type; };
+template <class T> struct evn_cxx_plain { typedef T evn_type; };
 template <class T> struct evn_cxx_plain<T &> : evn_cxx_plain<T> {};
 template <class T> struct evn_cxx_plain<T &&> : evn_cxx_plain<T> {};
 template <class T> struct evn_cxx_plain<const T> : evn_cxx_plain<T> {};
@@ -29,27 +30,28 @@ template <class T> struct evn_cxx_plain<volatile T> : evn_cxx_plain<T> {};
 template <class T> struct evn_cxx_plain<const volatile T> : evn_cxx_plain<T> {};
 
 template <class A, class B> struct evn_cxx_exactly {
-    enum { is = 0 };
+    enum { evn_is = 0 };
 };
 template <class A> struct evn_cxx_exactly<A, A> {
-    enum { is = 1 };
+    enum { evn_is = 1 };
 };
-/* is: A and B are the same type but for references and qualifiers. */
+/* evn_is: A and B are the same type but for references and qualifiers. */
 template <class A, class B> struct evn_cxx_same {
     enum {
-        is = evn_cxx_exactly<typename evn_cxx_plain<A>::type, typename evn_cxx_plain<B>::type>::is
+        evn_is = evn_cxx_exactly<typename evn_cxx_plain<A>::evn_type,
+                                 typename evn_cxx_plain<B>::evn_type>::evn_is
     };
 };
 
 template <class T> struct evn_cxx_integer {
-    enum { is = __is_enum(T) };
+    enum { evn_is = __is_enum(T) };
 };
 template <class T> struct evn_cxx_number {
-    enum { is = evn_cxx_integer<T>::is };
+    enum { evn_is = evn_cxx_integer<T>::evn_is };
 };
 #    define EVN_CU_IS(kind, type)                                                                  \
         template <> struct evn_cxx_##kind<type> {                                                  \
-            enum { is = 1 };                                                                       \
+            enum { evn_is = 1 };                                                                   \
         };
 EVN_CU_IS(integer, bool)
 EVN_CU_IS(integer, char)
@@ -72,40 +74,59 @@ EVN_CU_IS(number, long double)
 #    undef EVN_CU_IS
 
 template <class T> T &&evn_cxx_some() noexcept;
-template <class...> struct evn_cxx_void { typedef void type; };
+template <class...> struct evn_cxx_void { typedef void evn_type; };
 
 /* Types that can be added to, subtracted and dereferenced like a random-access iterator. */
 template <class T, class = void> struct evn_cxx_random {
-    enum { is = 0 };
+    enum { evn_is = 0 };
 };
 template <class T>
-struct evn_cxx_random<T, typename evn_cxx_void<decltype(*(evn_cxx_some<T &>() + 1))>::type> {
+struct evn_cxx_random<T, typename evn_cxx_void<decltype(*(evn_cxx_some<T &>() + 1))>::evn_type> {
     enum {
-        is = evn_cxx_integer<
-            typename evn_cxx_plain<decltype(evn_cxx_some<T &>() - evn_cxx_some<T &>())>::type>::is
+        evn_is =
+            evn_cxx_integer<typename evn_cxx_plain<decltype(evn_cxx_some<T &>() -
+                                                            evn_cxx_some<T &>())>::evn_type>::evn_is
     };
 };
 
 /* A function of batch(). */
 template <class T> struct evn_cxx_batch_of {
-    enum { is = 0 };
+    enum { evn_is = 0 };
 };
 template <> struct evn_cxx_batch_of<void (*)(const evn_cu_int *, int)> {
-    enum { is = 1 };
+    enum { evn_is = 1 };
 };
 #    if __cplusplus >= 201703L
 template <> struct evn_cxx_batch_of<void (*)(const evn_cu_int *, int) noexcept> {
-    enum { is = 1 };
+    enum { evn_is = 1 };
 };
 #    endif
+
+/* What has the name of a reduction's array or pointer in the body. */
+template <class T> struct evn_cxx_section {
+    enum { evn_is = 0, evn_pointer = 0 };
+    typedef T evn_type;
+};
+template <class T> struct evn_cxx_section<T &> : evn_cxx_section<T> {};
+template <class T> struct evn_cxx_section<T *const> : evn_cxx_section<T *> {};
+template <class T> struct evn_cxx_section<T *__restrict> : evn_cxx_section<T *> {};
+template <class T> struct evn_cxx_section<T *const __restrict> : evn_cxx_section<T *> {};
+template <class T> struct evn_cxx_section<T *> {
+    enum { evn_is = 1, evn_pointer = 1 };
+    typedef T *evn_type;
+};
+template <class T, __SIZE_TYPE__ n> struct evn_cxx_section<T[n]> {
+    enum { evn_is = 1, evn_pointer = 0 };
+    typedef T evn_type[n];
+};
 
 /* ---- loops ---- */
 
 enum { EVN_CU_NOT_EQUAL = -1 };
 
-template <class I, int integer = evn_cxx_integer<I>::is>
+template <class I, int integer = evn_cxx_integer<I>::evn_is>
 struct evn_cxx_loop { /* over an iterator */
-    enum { is = evn_cxx_random<I>::is, counts = 0 };
+    enum { evn_is = evn_cxx_random<I>::evn_is, evn_counts = 0 };
     typedef I start;
     template <class F> static start from(const F &first) { return first; }
     template <class T>
@@ -124,17 +145,17 @@ struct evn_cxx_loop { /* over an iterator */
 };
 
 template <class I> struct evn_cxx_loop<I, 1> {
-    enum { is = 1, counts = 1 };
+    enum { evn_is = 1, evn_counts = 1 };
     typedef evn_cu_int start;
     template <class F> static start from(const F &first) {
-        static_assert(evn_cxx_integer<F>::is, "the loop's first value is no integer");
+        static_assert(evn_cxx_integer<F>::evn_is, "the loop's first value is no integer");
         return static_cast<start>(static_cast<I>(first));
     }
     template <class T>
     static evn_cu_int trips(evn_cu_site *site, start first, const T &to, evn_cu_int step,
                             int relation) {
-        static_assert(evn_cxx_integer<T>::is, "the loop's bound is no integer");
-        typedef typename evn_cxx_plain<decltype(I() + to)>::type common;
+        static_assert(evn_cxx_integer<T>::evn_is, "the loop's bound is no integer");
+        typedef typename evn_cxx_plain<decltype(I() + to)>::evn_type common;
         return evn_cu_trips(site,
                             static_cast<evn_cu_int>(static_cast<common>(static_cast<I>(first))),
                             static_cast<evn_cu_int>(static_cast<common>(to)), step,
@@ -192,5 +213,6 @@ template <class T, __SIZE_TYPE__ n> void evn_cxx_assign(T (&to)[n], T (&from)[n]
     for (__SIZE_TYPE__ i = 0; i < n; i++) evn_cxx_assign(to[i], from[i]);
 }
 
+#    include <evener/cu_words.h>
 #endif
 #endif

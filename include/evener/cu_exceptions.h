@@ -8,8 +8,10 @@
 
 #    include <evener/cu_cxx.h>
 #    if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
-#        include <exception>
-#        include <utility>
+#        include <evener/cu_words.h>
+#        ifndef EVN_CU_EXCEPTIONS_KNOWN /* in preprocessed text */
+#            include <exception>
+#        endif
 
 namespace evn_cu_exceptions {
 inline std::exception_ptr &of_all() {
@@ -45,10 +47,14 @@ inline void evn_cu_keep_teams() {
 
 inline void evn_cu_rethrow() {
     const int where = evn_cu_thrown();
-    if (where == 1) std::rethrow_exception(std::exchange(evn_cu_exceptions::of_all(), nullptr));
-    if (where == 2) std::rethrow_exception(std::exchange(evn_cu_exceptions::of_thread(), nullptr));
-    if (where == 3) std::rethrow_exception(evn_cu_exceptions::of_all());
+    if (where == 0) return;
+    std::exception_ptr &kept =
+        where == 2 ? evn_cu_exceptions::of_thread() : evn_cu_exceptions::of_all();
+    const std::exception_ptr it = kept;
+    if (where != 3) kept = nullptr;
+    std::rethrow_exception(it);
 }
+#        include <evener/cu_words.h>
 #    endif
 
 #endif

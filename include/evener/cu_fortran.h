@@ -50,6 +50,13 @@ evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips);
 void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *variable);
 void evn_cu_part_get(const void *part, __SIZE_TYPE__ bytes, evn_cu_int t, void *variable);
 
+/* Ends the program if a variable of reduction (`last` 0) or lastprivate has other bytes after an
+ * iteration than before the loop. */
+void evn_cu_part_same(__SIZE_TYPE__ before, __SIZE_TYPE__ now, int last, const char *name);
+
+/* Whether there is a variable: 0 for an allocatable one that is not allocated. */
+int evn_cu_there(const void *variable);
+
 #ifdef __cplusplus
 }
 #endif

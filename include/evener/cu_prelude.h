@@ -25,16 +25,20 @@
  * call (GOMP_parallel, __kmpc_fork_call) is intercepted at link time (--wrap); the leaders of the
  * units then run the region's function, once for each batch of iterations, instead of a team.
  *
- * The header includes nothing, is C99, and may stand before any line of a program. An error in
+ * The header is C99, declares nothing but its own names, whatever macros there are
+ * (evener/cu_words.h), and may stand before any line of a program. An error in
  * these calls ends the program with `FILE:LINE: message` on standard error and status 1. */
 #ifndef EVENER_CU_PRELUDE_H
 #define EVENER_CU_PRELUDE_H
+
+#include <evener/cu_words.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef long long evn_cu_int;
+typedef double evn_cu_real;
 
 enum { EVN_CU_AUTO_CORES = -1 };
 
@@ -92,6 +96,10 @@ evn_cu_int *evn_cu_keys(evn_cu_site *site, evn_cu_int trips);
  * a teams block get the same memory. It lives until the site is entered again. */
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);
 
+/* Ends the program where a reduction's section has no such count, or where the array that it is of
+ * has more than 1 MiB: each leader has one on its stack. */
+void evn_cu_section(evn_cu_site *site, evn_cu_int count, __SIZE_TYPE__ bytes);
+
 /* Begins a teams distribute. Returns 1: the next parallel region is intercepted and its function is
  * called once a batch; 0: there are no iterations. `limit`: thread_limit, 0 for none, below 0
  * refused. `groups` 0: num_teams(auto); EVN_CU_AUTO_CORES: the same with CPU units of one core
@@ -125,12 +133,12 @@ evn_cu_int evn_cu_next(void);
  * clang 14 on, at every level) refuse a program in which the call is left; with others the call
  * ends the program at run time. */
 #if defined(__has_attribute)
-#    if __has_attribute(error)
-__attribute__((error("break leaves the loop over compute units; its iterations run on several "
-                     "units at a time, so none can end the others")))
+#    if __has_attribute(__error__)
+__attribute__((__error__("break leaves the loop over compute units; its iterations run on several "
+                         "units at a time, so none can end the others")))
 #    endif
 #endif
-__attribute__((noreturn, cold)) void
+__attribute__((__noreturn__, __cold__)) void
 evn_cu_left(void);
 
 /* After the last evn_cu_next(), still in the region. Does nothing; optional. */
@@ -212,4 +220,6 @@ int evn_cu_kernel_threads(void);
 #ifdef __cplusplus
 }
 #endif
+
+#include <evener/cu_words.h>
 #endif

@@ -18,7 +18,7 @@
 #ifndef EVENER_DEVICE_H
 #define EVENER_DEVICE_H
 
-#include <evener/status.h>
+#include <evener/program.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -26,10 +26,8 @@ extern "C" {
 #endif
 
 typedef struct evn_device evn_device;   /* an open device */
-typedef struct evn_buffer evn_buffer;   /* memory of a device */
 typedef struct evn_program evn_program; /* kernels built for a device */
 typedef struct evn_kernel evn_kernel;
-typedef struct evn_queue evn_queue;
 typedef struct evn_event evn_event;
 
 typedef struct evn_traits {
@@ -46,13 +44,6 @@ typedef struct evn_traits {
     int poisons;       /* 1: stale and uninitialised memory is filled with NaN (emulated device) */
     char kernels[640]; /* where its compiled kernels come from, in words; "": one place only */
 } evn_traits;
-
-/* A kernel's argument: a buffer, or the value itself. */
-typedef struct evn_argument {
-    evn_buffer *buffer; /* NULL: a value */
-    const void *value;
-    size_t bytes;
-} evn_argument;
 
 /* Device specifications: "emulated:2,speed=0.5,link=8GB/s,memory=64MiB" is parsed by the back end
  * it names. `+` joins several: "emulated:2,memory=64MiB+emulated:1,speed=0.25" gives the devices of
@@ -73,12 +64,6 @@ const evn_traits *evn_device_traits(const evn_device *device);
  * events, too. */
 int evn_device_reaches(const evn_device *a, const evn_device *b);
 
-/* Enables and tests peer copies from one device to another. Otherwise the first copy does so, which
- * takes milliseconds of a step; evn_exchange_open() calls it for all devices of a loop's units.
- * Does nothing if peer access is impossible or enabled already; a test that fails is no error,
- * copies are then staged. Any thread. EVN_USAGE: no devices; EVN_DEVICE. */
-evn_status evn_device_connect(evn_device *to, evn_device *from);
-
 /* Name of the i-th back end; NULL beyond the last. For `evener info` and tests. */
 const char *evn_backend_name(int i);
 
@@ -91,7 +76,7 @@ void evn_buffer_close(evn_buffer *buffer);
 size_t evn_buffer_bytes(const evn_buffer *buffer);
 
 /* Allocates pinned host memory, for copies at full speed; plain aligned memory if the back end has
- * no pinned memory. */
+ * no pinned memory. It is released when all that is queued on the device has ended. */
 evn_status evn_host_memory_open(void **out, evn_device *device, size_t bytes);
 void evn_host_memory_close(void *memory, evn_device *device);
 
@@ -105,9 +90,8 @@ evn_status evn_host_memory_register(evn_device *device, void *memory, size_t byt
  * accepted. */
 void evn_host_memory_unregister(void *memory, evn_device *device);
 
-/* Bytes of buffers open on the device now, and their maximum since it was opened. */
+/* Bytes of buffers open on the device now. */
 size_t evn_device_used(const evn_device *device);
-size_t evn_device_used_max(const evn_device *device);
 
 /* Asynchronous copies. Host memory must not change until the queue has done them. */
 evn_status evn_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
@@ -121,9 +105,6 @@ evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn
  * A peer copy if possible, else staged through host memory, for which the host waits. */
 evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device *from_device,
                          const evn_buffer *from, size_t from_at, size_t bytes);
-
-/* Marks a range as stale: the emulated device fills it with NaN, other devices do nothing. */
-evn_status evn_buffer_poison(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
 
 /* ---- kernels ---- */
 
@@ -142,13 +123,13 @@ enum {
     EVN_PARAMETER_IN = -2,    /* EVN_IN: a buffer that is only read */
     EVN_PARAMETERS_END = -1
 };
-typedef struct evn_kernel_source {
+struct evn_kernel_source {
     const char *name; /* "fill" */
     const char *text; /* complete: contains the dialect's header and the project's headers */
     const evn_kernel_entry *entry; /* ended by a NULL name */
     const char *defines; /* defines of the host compilation, "N=8 DIRECTION=0"; NULL: none */
     int contract; /* 1: the host compiler may fuse a*b+c; device compilers are told the same */
-} evn_kernel_source;
+};
 
 /* Builds the kernels of a source for a device, or takes them from the disk cache. `defines`: "N=8
  * DIRECTION=0", equal to those of the host compilation; NULL: the source's own. EVN_SYSTEM: the

@@ -29,6 +29,7 @@
 #ifndef EVENER_DISTRIBUTED_H
 #define EVENER_DISTRIBUTED_H
 
+#include <evener/program.h>
 #include <evener/cluster.h>
 #include <evener/exchange.h>
 #include <evener/loop.h>

@@ -1,62 +1,17 @@
-/* For programs: the loop. Units take tasks as the schedule says, the program's body computes them,
- * and the measured times go back to the schedule.
- *
- *     static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
- *         for (int t; (t = evn_batch_next(batch)) >= 0;) work_on(t);
- *         return EVN_OK;
- *     }
- *     ...
- *     for (int step = 0; step < steps; step++) evn_loop_run(loop, body, arg);
- *
- * A body gets a batch of tasks, since a GPU computes all its tasks in one launch and a core one
- * task at a time in its cache. A schedule with fixed owners hands each unit all its tasks as one
- * batch; a schedule from which units draw hands out chunks. */
+/* For tools: loops beyond <evener.h>, opened on units and schedules of one's own, over ranks; where
+ * tasks are, visits on the host, bursts and totals. */
 #ifndef EVENER_LOOP_H
 #define EVENER_LOOP_H
 
+#include <evener/program.h>
 #include <evener/cluster.h>
 #include <evener/place.h>
 #include <evener/schedule.h>
-#include <evener/status.h>
 #include <evener/unit.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct evn_loop evn_loop;
-typedef struct evn_batch evn_batch;
-
-/* The body, called by the leader of `unit`. Any status but EVN_OK ends the instance: other units
- * finish their batch and take no more. A message set by evn_fail() becomes the instance's message.
- * A body may not run, join or visit a loop of these units. */
-typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
-
-/* ---- in a body: its tasks ----
- *
- * All functions mean the same on cores and on a device. A body reports its progress in one of three
- * ways, from which the times for the schedule are taken: it asks for tasks one by one
- * (evn_batch_next()), reports how many are done (evn_batch_done()), or does neither and has done
- * the whole batch on return. On a device a task counts as done when its work is in the batch's
- * queue; the times are read when the queue has finished. (Each report is an event in the queue; a
- * body with one launch for all its tasks needs none.) Where several devices of a unit work at a
- * time, the times of all their tasks are scaled so that their sum is the time of the slowest
- * device.
- *
- * A wrong question (a task that is not of the batch, a region that the task has not) returns NULL
- * or 0 with a message, and fails the instance with that message, whatever the body returns. */
-
-/* The batch's next task, -1 after the last. Each call ends the time of the task before: call it
- * when that task is done, or on a device, when its work is in the queue. */
-int evn_batch_next(evn_batch *batch);
-
-/* All tasks of the batch, *count of them, ascending; valid until the body returns. */
-const int *evn_batch_tasks(const evn_batch *batch, int *count);
-
-/* For bodies that do tasks together: reports the batch's next `count` tasks as done. They share the
- * time since the last report by weight. It is an error to report more than are left, or fewer than
- * 0, or to mix it with evn_batch_next(). */
-void evn_batch_done(evn_batch *batch, int count);
 
 /* Adds `seconds` to the measured time of a task of the batch, for work that was done later or
  * elsewhere. */
@@ -78,29 +33,6 @@ int evn_batch_device(const evn_batch *batch);
  * device if no regions follow the loop's tasks. */
 int evn_batch_space(const evn_batch *batch);
 
-/* The batch's queue, and the device's arena, which holds its regions; NULL on cores. */
-evn_queue *evn_batch_queue(const evn_batch *batch);
-evn_buffer *evn_batch_buffer(const evn_batch *batch);
-
-/* Region number i (of evn_loop_place()) of a task of the batch. evn_batch_at(): on a device, the
- * offset in the arena, bytes (0 on cores; an error if the task has no such region).
- * evn_batch_host(): on cores, its memory (NULL on a device, and if the task has no such region). */
-size_t evn_batch_at(const evn_batch *batch, int task, int i);
-void *evn_batch_host(const evn_batch *batch, int task, int i);
-
-/* A table of the batch in device memory, for kernels: one row of 1 + regions numbers (evn_long) for
- * each task, in the order of evn_batch_tasks(): the task's number, then the offset in the arena of
- * each of its regions, bytes; -1 for a region that it has not. The loop owns the table and sends it
- * when it has changed. Valid for work that this body puts into the batch's queue. NULL on cores. */
-evn_buffer *evn_batch_table(const evn_batch *batch);
-
-/* Enqueues a kernel in the batch's queue: `groups` groups of the items it was written for. The
- * kernel is opened once a device and kept; `source` must outlive the loop. EVN_USAGE: the batch is
- * on cores, or the arguments do not fit the kernel; EVN_SYSTEM: the compiler's message. */
-evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *source,
-                            const char *kernel, int groups, const evn_argument *argument,
-                            int arguments);
-
 /* ---- the loop ---- */
 
 /* Opens a loop over the schedule's tasks on `units`; both must outlive its use. It may be closed
@@ -114,8 +46,8 @@ void evn_loop_close(evn_loop *loop);
 /* Opens a loop on all ranks' units: `units` are this rank's, the schedule was made for all of them
  * (evn_cluster_unit_count()), the same on every rank. All calls of the loop and of its exchanges
  * are then collective. A rank's bodies get tasks of its own units; owners are global numbers of
- * units. All times go to rank 0, whose schedule alone learns and whose decisions are broadcast: so
- * a schedule need not compute the same on all ranks. A task's memory is on the rank that owns it,
+ * units. Times go to rank 0, whose schedule alone learns and whose decisions are broadcast: so a
+ * schedule need not compute the same on all ranks. A task's memory is on the rank that owns it,
  * its home, only.
  *
  * A failure on one rank fails the instance on all ranks, at its end; evn_message() names the rank.
@@ -155,9 +87,6 @@ typedef struct evn_home {
  * regions or faces belong to it. `arg` must outlive the loop's use. On all ranks or none. */
 evn_status evn_loop_homes(evn_loop *loop, const evn_home *home, void *arg);
 
-/* 1 if the task is on this rank; always without ranks. */
-int evn_loop_has(const evn_loop *loop, int task);
-
 /* Tells all ranks a value of each task, as for a decision that all ranks make alike: `value` has
  * `bytes` for each task, in the order of their numbers. The rank that has a task (evn_loop_has())
  * gives its value, and on return all ranks have those of all tasks (MPI_Allgatherv). Without ranks
@@ -187,38 +116,15 @@ int evn_loop_first_unit(const evn_loop *loop);
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access);
 
-/* Runs one instance of the loop: every task exactly once, then the schedule learns. Call it from
- * the thread that opened the units. EVN_BODY: a body failed; evn_message() has its status and
- * message. EVN_DEVICE: a device of unit evn_loop_failed_unit() has failed. EVN_USAGE: the units are
- * at work already, or belong to another thread or process. */
-evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
-
 /* Runs an instance from within a job: every leader calls it in evn_units_run(), outside of its
  * team's regions, with its own body and argument for its unit's batches. Returns the same on all
  * leaders when the whole instance is done; each has the message. Owners and times may be read until
  * the first unit's leader calls it again. EVN_USAGE: not in such a job. */
 evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *arg);
 
-/* Visits every task once on the unit that owns it now; the schedule does not learn. For work that
- * goes with the tasks' data, such as first touch or an exchange between instances. `body` NULL: the
- * regions are moved, nothing else. Failures as of evn_loop_run(). */
-evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
-
 /* Visits every task on the host's cores: leaders of GPU units visit the tasks of their units, and
  * regions are acquired for the host with `access`. EVN_USAGE: `access` is none of the three. */
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
-
-/* Replaces the tasks' weights from the next instance on, as for cells whose atoms have moved: one
- * for each task, >= 0 and finite, copied; NULL: all 1. The loop keeps its regions, its totals and
- * the learnt seconds per weight (evn_schedule_weights() describes the new assignment of each
- * schedule). Unchanged weights are compared and change nothing. Call it between instances, from the
- * thread that runs the loop; within a job (evn_loop_join()) from the first unit's leader, while the
- * others wait for it, as before evn_unit_synchronize(). Over ranks it is collective, with the same
- * weights on all; a task that changes its rank moves at once, as after an instance. EVN_USAGE: a
- * weight is negative or not finite, or other than on rank 0; or the units are at work. EVN_MEMORY.
- * After either nothing has changed, on any rank, but where a task found no room on the rank that it
- * goes to. */
-evn_status evn_loop_weights(evn_loop *loop, const double *weight);
 
 /* Moves each task's regions to the unit that owns it, so that the next instance finds them there.
  */
@@ -233,18 +139,29 @@ void evn_loop_devices(const evn_loop *loop, int *device);
 void evn_loop_devices_now(const evn_loop *loop, int *device);
 
 /* Unit of each task in the next instance, by global number: the schedule's answer, over ranks that
- * of rank 0. *draws (may be NULL) is not 0 while units draw; the entry is then one of the units of
- * the rank whose units will draw the task. Valid until the next instance. */
+ * of rank 0. Valid until the next instance. *draws (may be NULL) says whether other units may run
+ * the task, in the next run and in visits before it; plan by owners only what must hold for 0:
+ *   0  none may: each unit runs all of its tasks;
+ *   1  units draw tasks; the entry is one of the units of the rank whose units will draw the task;
+ *   2  units steal tasks from late ones, one batch or several (evn_loop_stealing()). */
 const int *evn_loop_next(const evn_loop *loop, int *draws);
+
+/* Stealing: a CPU unit that has done its own tasks takes tasks of a unit that is late, in runs and
+ * visits, under schedules of which evn_schedule_steals() is true; not over ranks, beside devices,
+ * or where regions must be moved. A body then gets a unit's tasks in several batches, with other
+ * units' tasks among them; evn_loop_owner() names the schedule's unit all the same, which is
+ * charged with the time. Bodies that use the tasks' own data, and workspace of the unit that they
+ * are called with, need not know. For others, such as those that plan by owners or share borders
+ * between a unit's neighbouring tasks, `allowed` 0 forbids it from the next instance on; what is
+ * left is that units may draw, which evn_loop_next() tells. Allowed at first. Call it between
+ * instances. EVN_USAGE: the units are at work. */
+evn_status evn_loop_stealing(evn_loop *loop, int allowed);
 
 /* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
 int evn_loop_failed_unit(const evn_loop *loop);
 
-/* Unit of each task in the last instance or visit; before the first, the schedule's first
- * assignment. For a task that has moved to another rank since, its new owner. */
-const int *evn_loop_owner(const evn_loop *loop);
-
-/* Time of each task in the last run, s. */
+/* Time of each task in the last run, s. Over ranks of this rank's tasks; on rank 0 of all, those of
+ * other ranks as of the latest report where there are more than 4096. */
 const double *evn_loop_seconds(const evn_loop *loop);
 
 /* A burst: one interval of one unit, as in the traces of the multi-zone paper (figures 5 to 9).
@@ -315,6 +232,8 @@ typedef struct evn_loop_totals {
     /* regions moved from another space for tasks (evn_loop_place(), evn_batch_brought()) */
     long long brought;
     double brought_bytes;
+    long long
+        stolen; /* tasks that another unit than their owner ran, in runs (evn_loop_stealing()) */
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);
 /* Adds one rank's evn_loop_sum() to `all`, which begins as zeros; call it once for each rank. Times

@@ -1,4 +1,4 @@
-/* For programs: the machine, the cores, caches and memory that a program may use on this node.
+/* For tools: the machine, the cores, caches and memory that a program may use on this node.
  *
  * Cores are physical cores, numbered so that neighbours share caches: by kind (the fastest first),
  * package and L3 cache, then in hwloc's logical order. Only cores that this process may use count:
@@ -6,13 +6,15 @@
  * Where a core has several hardware threads, units use one of them; EVENER_SMT=1 in the environment
  * makes each hardware thread a core.
  *
- * hwloc's variables hold: HWLOC_XMLFILE (a file written by lstopo) or HWLOC_SYNTHETIC replace this
- * node by a described machine with all its cores, unless HWLOC_THISSYSTEM=1 declares that it is
- * this node. */
+ * hwloc's variables hold: HWLOC_FSROOT, HWLOC_CPUID_PATH, HWLOC_SYNTHETIC and HWLOC_XMLFILE (a file
+ * written by lstopo), of which the first in this order that is set counts, replace this node by a
+ * described machine with all its cores, unless HWLOC_THISSYSTEM=1 declares that it is this node, or
+ * the file is this node's own, as launchers (Flux) give to jobs: of this host name, system, kernel
+ * and cores. A description that cannot be read is an error. */
 #ifndef EVENER_MACHINE_H
 #define EVENER_MACHINE_H
 
-#include <evener/status.h>
+#include <evener/program.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,10 +22,8 @@
 extern "C" {
 #endif
 
-typedef struct evn_machine evn_machine;
-
 /* Reads this node's topology. EVN_SYSTEM: it cannot be read; EVN_USAGE: EVENER_SMT is neither 0 nor
- * 1. */
+ * 1, or a description of hwloc's variables cannot be read. */
 evn_status evn_machine_open(evn_machine **out);
 
 /* Opens `count` cores of this node, each given by the operating system's number of one of its
@@ -78,8 +78,8 @@ typedef struct evn_core_kind {
 int evn_machine_kinds(const evn_machine *machine);
 const evn_core_kind *evn_machine_kind(const evn_machine *machine, int kind);
 
-/* A part of the machine: this process's cores of one kind under one L3 cache, or in one package
- * where there is none. */
+/* A part of the machine: this process's cores of one kind, of one NUMA node, and under one L3 cache
+ * or in one package where there is none. */
 typedef struct evn_part {
     int first, cores; /* cores first to first + cores - 1 */
     int kind;         /* kind of its cores, for evn_machine_kind() */
@@ -97,6 +97,17 @@ int evn_machine_part_of(const evn_machine *machine, int core);
 
 /* 1: this is the node that the process runs on; 0: a machine that does not exist. */
 int evn_machine_is_here(const evn_machine *machine);
+
+/* In words, for messages: why this process may use fewer cores than the node has, as "its affinity
+ * mask leaves it 1 of 2 cores, and mpirun binds its ranks unless it is told ..", or why nothing can
+ * run on the machine, as "HWLOC_XMLFILE names another machine than this one, ..". "": it has all
+ * cores of its node, or of those that evn_machine_open_within() was given. Owned by the machine. */
+const char *evn_machine_reason(const evn_machine *machine);
+
+/* Lets the calling thread, and threads that it creates later, run on the machine's cores and
+ * nowhere else. With EVENER_BIND=none it does nothing. EVN_USAGE: the machine is not this node;
+ * EVN_SYSTEM: the system refuses. */
+evn_status evn_machine_keep_to(const evn_machine *machine);
 
 /* The processor's name as its maker writes it; "unknown processor" if not known. */
 const char *evn_machine_processor(const evn_machine *machine);

@@ -23,8 +23,8 @@
 #ifndef EVENER_MODEL_H
 #define EVENER_MODEL_H
 
+#include <evener/program.h>
 #include <evener/schedule.h>
-#include <evener/status.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-/* For programs: placement, regions of data that move to where they are used.
+/* For tools: placement, regions of data that move to where they are used.
  *
  * A region is a block of memory that belongs to a task. It lives in spaces: the host's (number 0)
  * or a device's. There is one way to move data: acquire a region for a space with an access mode,
@@ -30,32 +30,15 @@
 #ifndef EVENER_PLACE_H
 #define EVENER_PLACE_H
 
+#include <evener/program.h>
 #include <evener/device.h>
-#include <evener/status.h>
 #include <evener/unit.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct evn_place evn_place;
-
 enum { EVN_HOST = 0 }; /* the host's space */
-
-typedef enum evn_access {
-    EVN_READ = 1,  /* reads the content, does not change it */
-    EVN_WRITE = 2, /* overwrites all of the content: nothing is copied */
-    EVN_BOTH = 3
-} evn_access;
-
-/* Opens the place of a program's regions, for the host and all devices of `units`, which must
- * outlive it. `share`: the part of a device's memory that regions may use, 0 < share <= 1.
- * EVN_USAGE: another share, or units that are only described; EVN_MEMORY; EVN_DEVICE. */
-evn_status evn_place_open(evn_place **out, evn_units *units, double share);
-
-/* Closes the place. The regions' host memory belongs to the program again, with its present
- * contents; memory made by the place is freed. NULL is accepted. */
-void evn_place_close(evn_place *place);
 
 /* ---- spaces ---- */
 
@@ -75,17 +58,6 @@ evn_device *evn_place_device(const evn_place *place, int space);
 void evn_place_limit(evn_place *place, int space, double share);
 
 /* ---- regions ---- */
-
-/* Registers `bytes` at `host` as a region, valid on the host. *region: its number, the lowest that
- * is free. The place owns the memory while it is registered: access it only while it is acquired
- * for the host. `host` NULL: the region is absent. At any time. EVN_USAGE: no bytes, or memory that
- * overlaps another region's; EVN_MEMORY. */
-evn_status evn_place_add(evn_place *place, void *host, size_t bytes, int *region);
-
-/* Registers a region whose memory the place makes on its first acquire, which must be for
- * EVN_WRITE. On the host it is 64-byte aligned; while the region lives on devices only, it has no
- * host memory until it is copied back. EVN_USAGE: no bytes; EVN_MEMORY. */
-evn_status evn_place_make(evn_place *place, size_t bytes, int *region);
 
 /* Gives an absent region memory at `host`, with valid content from another process. EVN_USAGE: it
  * is not absent, or as of evn_place_add(). */

@@ -12,6 +12,7 @@
 #define EVENER_PLUGIN_H
 
 #include <evener/status.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,12 @@ typedef struct evn_plugin {
  * opened, or it has another version; evn_message() names the file or the places. */
 evn_status evn_plugin_open(const void **out, void **library, const evn_plugin *plugin,
                            const char *file);
+
+/* The library that the schedule `name` opens when it needs it (map: Scotch; optimal: COIN-OR CBC,
+ * in a forked process): *library is its name, NULL: none; `text` (`size` bytes) receives its
+ * version and file. EVN_MISSING: it cannot be used, and the message says why; EVN_USAGE,
+ * EVN_MEMORY, EVN_SYSTEM. Any thread. */
+evn_status evn_schedule_library(const char *name, const char **library, char *text, size_t size);
 
 #ifdef __cplusplus
 }

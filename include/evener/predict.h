@@ -14,6 +14,7 @@
 #ifndef EVENER_PREDICT_H
 #define EVENER_PREDICT_H
 
+#include <evener/program.h>
 #include <evener/schedule.h>
 
 #ifdef __cplusplus
@@ -33,11 +34,6 @@ typedef struct evn_phase {
     double share; /* part of the task's time; all shares of a task add up to 1 */
     int length;   /* >= 1; 0: it is shared evenly by any number of threads */
 } evn_phase;
-
-/* fib of equation (2): time of a loop of `length` whole pieces on `threads` threads over an even
- * share: ceil(L / n) n / L. 1 for length 0; NAN, with a message, for a negative length or no
- * thread. */
-double evn_predict_pieces(int length, int threads);
 
 /* f of equation (2): time of a task on `threads` threads over 1 / threads of its time on one: [1 +
  * (n - 1) alpha] fib(n), where fib is the mean over phases by their shares (phases 0: 1). NAN, with

@@ -24,6 +24,7 @@ typedef struct evn_recorded_unit {
     const int *core;     /* numbers of the cores; those of -1, bound to none, are left out */
     const char *binding; /* binding of its threads (evn_unit_binding()) */
     const char *device;  /* name of the first device; NULL: none */
+    double taken;        /* share of time that other threads had its cores (evn_unit_taken()) */
     double speed;        /* speed that its schedule began with; 0: not known, left out */
     int tasks;           /* number of tasks owned at the end */
     double weight;       /* weight of these tasks */

@@ -35,6 +35,7 @@
 #ifndef EVENER_RECOVER_H
 #define EVENER_RECOVER_H
 
+#include <evener/program.h>
 #include <evener/loop.h>
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* For programs: schedules, policies that assign tasks to units.
+/* For tools: schedules, policies that assign tasks to units.
  *
  * A schedule is pure: weights, links, unit speeds and past times go in, an assignment comes out. It
  * starts no thread, reads no clock and moves no data, so the same inputs always give the same
@@ -24,18 +24,20 @@
  *   or another packing pay.
  * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
  * - map: balance first, then few bytes between units, or little time on their routes (better with
- *   Scotch, which is used up to 20,000 tasks).
- * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC), in S
- *   seconds and at most a tenth more. One thread of a process at a time uses the solver; waiting
- *   for it counts for the limit. With a limit above 0 and below infinity the solver runs in a
- *   forked process, which has ended when the call returns.
+ *   Scotch, whose library is opened when it is first needed, up to 20,000 tasks).
+ * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound, in S seconds of
+ *   processor time and at most a tenth more. Where search and argument do not come within the gap,
+ * COIN-OR CBC is needed (EVN_MISSING: it is not there). It is opened and runs in a forked process,
+ * which has ended when the call returns and in which nothing of the program's runs: no stream,
+ * handler or atexit(). optimal:time,limit=S: the same at first; then for the costs that times tell,
+ * and again when they have changed, under the same limit each time.
  *
  * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
  * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021). */
 #ifndef EVENER_SCHEDULE_H
 #define EVENER_SCHEDULE_H
 
-#include <evener/status.h>
+#include <evener/program.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -44,64 +46,9 @@ extern "C" {
 
 typedef struct evn_schedule evn_schedule;
 
-/* Two tasks that exchange data each step: `bytes` in each direction. */
-typedef struct evn_link {
-    int task[2];
-    double bytes;
-} evn_link;
-
-/* Route between two units: one hop, or two if data are staged in the host's memory. All 0: free. */
-typedef struct evn_route {
-    int hops;           /* 2: staged; any other number: one hop */
-    double latency[2];  /* s a message, of each hop */
-    double per_byte[2]; /* s a byte */
-} evn_route;
-
-/* The problem that a schedule is made for. The arrays are copied; 0 or NULL means not known.
- *
- * Topology: each unit has a kind and a node. A route leads from each kind to each kind, `route`
- * between units of one node, `far` between units of two nodes. So a cluster of a thousand equal
- * nodes is a few kinds and two small matrices, and two sockets of a node are two kinds. binpack,
- * map and optimal keep neighbours near; the other schedules ignore routes and bandwidth. A link
- * costs each of its units the longer of its two directions, each with the latency of one message,
- * in the unit of time of `speed` (seconds, where speed is weight a second).
- *
- * Memory: auto, binpack, map and optimal first plan without capacities; if that plan does not fit
- * they make one that does; if none is found, one with few bytes over. The other schedules ignore
- * capacities. Loops (evn_loop_place()) and sessions (evn_open_loop()) tell both where a device is
- * too small for all tasks. evn_schedule_explain() names the units that are over in any case.
- *
- * States: where units do not share their memory (`space`, the ranks of a run), a task that moves to
- * a unit of another space takes its `state` along. guided:time, interval and map, which move tasks
- * by measured times, do so only where it pays: the saving over the remaining instances must exceed
- * the cost of carrying the state; if units have changed their speed before, so must the saving over
- * as many instances as the present speeds have lasted, so that states do not follow every short
- * disturbance. */
-typedef struct evn_problem {
-    int tasks;            /* n >= 1 */
-    const double *weight; /* n sizes, >= 0 and finite; NULL: all 1 */
-    int links;
-    const evn_link *link; /* each pair of tasks at most once; NULL if links is 0 */
-    int units;            /* U >= 1 */
-    const double *speed;  /* U, > 0 and finite: weight per unit of time; NULL: all 1 */
-    double bandwidth; /* bytes a unit sends and receives per unit of time; 0: exchange is free */
-    int instances;    /* remaining instances of the loop, for schedules that weigh the cost of a
-                         migration against its saving; 0: many; not negative */
-    int kinds;        /* kinds of units; 0: one */
-    const int *kind;  /* kind of each unit, U, 0 .. kinds - 1; NULL: all of kind 0 */
-    const int *node;  /* node of each unit, U, >= 0; NULL: one node */
-    const evn_route *route; /* kinds x kinds, route[from * kinds + to]: between two units of a node;
-                               NULL: free if `far` is given, else by the bandwidth */
-    const evn_route *far;   /* kinds x kinds: between units of different nodes; NULL: as `route` */
-    const double *bytes;    /* n, >= 0 and finite: memory of each task on its owner, bytes */
-    const double *capacity; /* U, >= 0: memory of each unit, bytes; 0, INFINITY: enough */
-    const int *space;       /* U, >= 0: units of equal space share their memory; NULL: all do */
-    const double *state;    /* n: bytes that go along to another space; NULL: none */
-    double carry;           /* seconds a byte of `state`, >= 0 and finite; 0: not known, 1e-9 until
-                               evn_schedule_carried() */
-} evn_problem;
-
-/* Makes the schedule that `text` names. EVN_USAGE: text or problem are invalid. */
+/* Makes the schedule that `text` names. EVN_USAGE: text or problem are invalid. EVN_MISSING: the
+ * schedule needs a solver that is not there; or it is not in this program, which links the archive
+ * without the flags of pkg-config or CMake (docs/programs.md, "Linking"). */
 evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem);
 void evn_schedule_close(evn_schedule *schedule);
 
@@ -139,11 +86,12 @@ evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const do
  * >= 0 and finite, copied; NULL: all 1. Learnt times scale with the weight: a task of twice the
  * weight is expected to take twice as long; a task that weighed nothing takes the mean time of its
  * weight. The assignment follows: under auto and map tasks move until it is as even as before;
- * interval, guided:time and binpack:time search again; binpack, weighted and optimal plan again.
- * All of these change the assignment only where that saves a fiftieth of an instance and, where
- * times are known, pays for the moves. guided:size moves its boundaries once per instance again;
- * static and dynamic ignore weights. Call it between instances. Equal weights change nothing.
- * EVN_USAGE: a weight is negative or not finite, and nothing has changed. EVN_MEMORY. */
+ * interval, guided:time and binpack:time search again; binpack, weighted and optimal, by time too,
+ * plan again. All of these change the assignment only where that saves a fiftieth of an instance
+ * and, where times are known, pays for the moves. guided:size moves its boundaries once per
+ * instance again; static and dynamic ignore weights. Call it between instances. Equal weights
+ * change nothing. EVN_USAGE: a weight is negative or not finite, and nothing has changed.
+ * EVN_MEMORY. */
 evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
 
 /* Other tasks, as of an adaptive mesh (<evener/change.h> has the words): n of them; m is the number
@@ -151,8 +99,8 @@ evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
  * the call. */
 typedef struct evn_change {
     int tasks;        /* n >= 1 */
-    const int *first; /* n + 1, first[0] >= 0: task t comes from tasks from[first[t]] ..
-                         from[first[t + 1] - 1] */
+    const int *first; /* n + 1, first[0] >= 0, none below the one before: task t comes from tasks
+                         from[first[t]] .. from[first[t + 1] - 1]. NULL: no task has origins */
     const int *from;  /* tasks of before, each 0 .. m - 1; NULL if no task has origins */
     const char *kept; /* n: 1 if t is its only origin; no other task may keep that one. NULL: no
                          task is kept */
@@ -211,7 +159,8 @@ char *evn_schedule_export(const evn_schedule *schedule);
 evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 
 /* Explains the next instance in a few lines, each ended by a newline: the assignment's value by the
- * schedule's own model, bound and gap of `optimal`, progress of learning, units over their
+ * schedule's own model (in the unit of the times that it has learnt, s in a loop; before that in
+ * weight over speed), bound and gap of `optimal`, progress of learning, units over their
  * capacity, by how much, and whether that is unavoidable. malloc'ed, free() it; NULL without
  * memory. */
 char *evn_schedule_explain(const evn_schedule *schedule);
@@ -221,8 +170,8 @@ int evn_schedule_reassigns(const evn_schedule *schedule);
 
 /* 1 if CPU units that have done their own tasks take tasks that other units have not begun, and do
  * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the
- * schedule's. */
-int evn_schedule_lends(const evn_schedule *schedule);
+ * schedule's. evn_loop_stealing() has the details, and forbids it. */
+int evn_schedule_steals(const evn_schedule *schedule);
 
 /* Assigns cores instead of tasks: divides `cores` cores among the schedule's units by the loads of
  * its assignment, at least one each, at most N each under binpack:reassign,cap=N, so that the
@@ -252,8 +201,8 @@ evn_status evn_schedule_simulate(const evn_schedule *schedule, int *owner, doubl
  * owner is no unit, or a link's end no task. */
 double evn_problem_cut(const evn_problem *problem, const int *owner, int *pairs);
 
-/* Name and one line of explanation of the i-th schedule; NULL beyond the last. For help texts and
- * tests. */
+/* Name and one line of explanation of the i-th schedule of this program; NULL beyond the last. For
+ * help texts and tests. */
 const char *evn_schedule_name(int i, const char **explanation);
 
 #ifdef __cplusplus

@@ -40,8 +40,8 @@
 #ifndef EVENER_SHARED_H
 #define EVENER_SHARED_H
 
+#include <evener/program.h>
 #include <evener/cluster.h>
-#include <evener/status.h>
 #include <stddef.h>
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* For tools: untrusted text (arguments, names and contents of files), of any length and any bytes,
- * made safe for a terminal, a log or a JSON file. */
+ * made safe for a terminal, a log or a JSON file; words for limits. */
 #ifndef EVENER_TEXT_H
 #define EVENER_TEXT_H
 
@@ -20,6 +20,17 @@ int evn_utf8(const char *p);
  * between them; a longer result loses its middle. Safe text is unchanged. `text` and `out` do not
  * overlap; `size` is 1 or more. Returns out. Any thread. */
 char *evn_plain(char *out, size_t size, const char *text);
+
+/* Words for `error`, an errno of pthread_create() or fork(), and the limits that are set on threads
+ * and processes (ulimit -u, -v, -d, -s, the control group's pids.max), of which one was met. Writes
+ * at most `size` bytes into `text` and returns it; "" without. Any thread. */
+const char *evn_limits_text(int error, char *text, size_t size);
+
+/* Writes a line about the i-th variable of the environment whose name begins with EVENER_ and that
+ * nothing reads, with the nearest one that is read: for a warning, as evn_open() and the command
+ * print one. 0: there are no more. Names of places (EVENER_ROOT, _HOME, _DIR, _PREFIX, ..) and
+ * EVENER_TEST_* are not told. While no thread changes the environment. */
+int evn_environment_stray(int i, char *line, size_t size);
 
 #ifdef __cplusplus
 }

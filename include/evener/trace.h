@@ -1,4 +1,4 @@
-/* For programs: traces, a timeline of every unit, as a file for Perfetto and chrome://tracing.
+/* For tools: traces, a timeline of every unit, as a file for Perfetto and chrome://tracing.
  *
  * - One track a unit, and one below it for its copy queue, if that has bursts.
  * - A slice a task (or a batch that a body did as a whole), named after the task, in the burst's
@@ -26,9 +26,9 @@
 #ifndef EVENER_TRACE_H
 #define EVENER_TRACE_H
 
+#include <evener/program.h>
 #include <evener/change.h>
 #include <evener/loop.h>
-#include <evener/status.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -126,10 +126,6 @@ evn_rank_message evn_trace_message(const evn_trace *trace, int i);
 /* A copy of a loop's changes of tasks (evn_loop_changed()) that outlives the loop: *changes of
  * them, each `shift` s later. malloc'ed, free() it; NULL without memory. */
 evn_changed *evn_trace_changes(const evn_loop *loop, double shift, int *changes);
-
-/* Number of message ends without their other end, since that was not kept: more messages than
- * evn_trace_open() allowed, or still under way. */
-long long evn_trace_lost(const evn_trace *trace);
 
 /* Bound of the clock error of other ranks against rank 0, s: half of the shortest of 32 round
  * trips, at the begin or at the end, whichever is more, the largest over ranks. 0 if all are on one

@@ -1,4 +1,4 @@
-/* For programs: units, the compute units (CU) that share a loop's tasks.
+/* For tools: units, the compute units (CU) that share a loop's tasks.
  *
  * A unit is M cores, or G devices with the one core that manages them (González-Tallada and
  * Morancho, "Compute units in OpenMP: extensions for heterogeneous parallel programming", 2023). A
@@ -11,8 +11,8 @@
  *     1:FPGA:1           a unit of one accelerator that is no GPU (of OpenCL, or emulated); in all
  *                        else a GPU unit, also for evn_unit_is_gpu()
  *     auto               one unit for each GPU, and one for each part of the machine (the cores of
- *                        one kind and one L3 cache) that has cores left beside the leaders of GPU
- *                        units; evn_units_text() says how many cores of how many these are
+ *                        one kind, NUMA node and L3 cache) that has cores left beside the leaders
+ *                        of GPU units; evn_units_text() says how many cores of how many these are
  *
  * Cores behind a @ are the system's numbers of hardware threads, as in taskset and OMP_PLACES: as
  * many as the units have, or one for the leader of each GPU unit; units of other groups get other
@@ -38,27 +38,14 @@
 #ifndef EVENER_UNIT_H
 #define EVENER_UNIT_H
 
+#include <evener/program.h>
 #include <evener/device.h>
 #include <evener/machine.h>
-#include <evener/status.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct evn_units evn_units; /* all units of a program */
-typedef struct evn_unit evn_unit;   /* one unit */
-
-enum {
-    EVN_OVERSUBSCRIBE = 1, /* allows more cores than there are; then nothing is bound */
-    EVN_DESCRIBE_ONLY = 2, /* no threads, no binding, no check against the machine: for plans */
-    EVN_STAY_BOUND = 4,    /* between loops the calling thread stays bound to its core, for programs
-                              without OpenMP regions outside of bodies */
-    EVN_CALLER_FREE = 8,   /* the calling thread is never bound, only the other threads; saves some
-                              microseconds a loop */
-    EVN_SINGLE_CORES = 16  /* auto: units of one core each, for bodies that use one core */
-};
 
 /* Opens the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0;
  * another bit is EVN_USAGE.
@@ -74,6 +61,9 @@ enum {
  * take others, and a unit with too few left is not bound; evn_unit_binding() reports this, and also
  * threads that are released later. Where a CPU quota leaves fewer cores than the process may use
  * (evn_machine_limits()), threads run unbound on any of these, unless EVENER_BIND demands binding.
+ * Binding is advice: where the system refuses it (a container, a sandbox), threads run unbound too,
+ * and a line on standard error, once a process, says so; EVENER_BIND=cores or unit, or a list that
+ * names cores, makes that EVN_SYSTEM.
  *
  * EVN_USAGE: the list is not understood, asks for more cores than there are, or names one that is
  * not of this process, one twice, or any where units share cores; EVN_MISSING: it
@@ -136,14 +126,11 @@ evn_unit *evn_units_here(void);
 /* 1 while evn_units_run() is at work on the units: inside of a job, and of a loop's body. */
 int evn_units_running(const evn_units *units);
 
-/* A unit's properties, for bodies. */
-int evn_unit_number(const evn_unit *unit);     /* number of the unit, from 0 */
+/* A unit's properties, beside its number, cores and whether it is devices (<evener.h>). */
 int evn_unit_count(const evn_unit *unit);      /* number of units */
 int evn_unit_count_cpus(const evn_unit *unit); /* number of CPU units */
 int evn_unit_count_gpus(const evn_unit *unit); /* number of GPU units */
 int evn_unit_is_cpu(const evn_unit *unit);
-int evn_unit_is_gpu(const evn_unit *unit);
-int evn_unit_cores(const evn_unit *unit); /* threads of the team; 1 for a GPU unit */
 int evn_unit_core_number(const evn_unit *unit,
                          int core); /* the system's number of a core of the unit; -1 beyond */
 
@@ -152,6 +139,18 @@ int evn_unit_core_number(const evn_unit *unit,
  * go", none any more, since its core was contended while another was idle (evn_unit_core_number()
  * still names its cores). Any thread. */
 const char *evn_unit_binding(const evn_unit *unit);
+
+/* Share of the time that the unit's threads were ready to run in which they had no core, since
+ * other threads had it, of this program or another: 0 to 1, by the kernel's count, since the units
+ * were opened or evn_unit_reset_taken(). Waiting for tasks or for other units is no part of it.
+ * Threads that have ended are left out. NAN: the kernel does not count, or the unit is only
+ * described. Between instances, any thread; some microseconds for each thread
+ * of the unit. */
+double evn_unit_taken(const evn_unit *unit);
+/* A share that is worth saying: from here on times are clearly longer than the work. */
+#define EVN_TAKEN_NOTED 0.05
+/* Counts anew from now on. Between instances. */
+void evn_unit_reset_taken(evn_unit *unit);
 
 /* Estimated speed of the unit before any measurement: the number of its cores times the speed of
  * the slowest of them, where a core of the node's fastest kind has 1 (evn_machine_kind()). The

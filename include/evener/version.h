@@ -6,8 +6,10 @@
 extern "C" {
 #endif
 
-/* Version of these headers. */
-#define EVN_VERSION "0.1.0"
+/* Version of these headers, as a text, and as a number for #if: 10000 for each major version, 100
+ * for each minor one, and the patch. */
+#define EVN_VERSION        "0.1.0"
+#define EVN_VERSION_NUMBER 100
 
 /* Version of the library that the program runs with; a shared library may be newer than the
  * headers. */

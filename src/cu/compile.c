@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -160,7 +159,7 @@ struct crew {
     unsigned long long bit; /* bit of the device's space */
     const struct member *wanted;
     struct member *next; /* under the lock: to be looked at; NULL: there is none, or it is over */
-    cpu_set_t cores;
+    const evn_machine *machine;
     int helpers;
     pthread_t thread[MOST_HELPERS];
 };
@@ -191,7 +190,7 @@ static evn_status compile(struct made *made, const struct crew *c, evn_kernel **
 static void *help(void *given) {
     struct crew *c = given;
     evn_kernel *kernel;
-    pthread_setaffinity_np(pthread_self(), sizeof c->cores, &c->cores);
+    evn_machine_keep_to(c->machine); /* refused: on the core of the thread that waits for it */
     for (;;) {
         pthread_mutex_lock(&lock);
         struct member *m = unknown(c, c->next);
@@ -214,11 +213,7 @@ static void call_helpers(struct crew *c, const evn_cu_kernel *kernel, const evn_
     c->next = c->wanted ? unknown(c, behind(c, c->wanted)) : NULL;
     for (struct member *m = c->next; m; m = unknown(c, behind(c, m))) more++;
     pthread_mutex_unlock(&lock);
-    CPU_ZERO(&c->cores);
-    for (int i = 0; i < cores; i++) {
-        const int number = evn_machine_core_number(machine, i);
-        if (number >= 0 && number < CPU_SETSIZE) CPU_SET(number, &c->cores);
-    }
+    c->machine = machine;
     if (more > cores - 1) more = cores - 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -70,6 +70,7 @@ evn_cu_int evn_cu_get_task(void) {
     must_own("omp_get_task");
     if (me->stage != TASK_NONE)
         cu_die(NULL, "omp_get_task: before omp_commit_task(%lld)", me->task);
+    me->iteration++;
     me->task = evn_batch_next(me->batch);
     if (me->task >= 0) me->stage = TASK_TAKEN;
     return me->task;
@@ -116,6 +117,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     me->unit = unit;
     me->batch = batch;
     me->instance = w->instance;
+    me->iteration++;
     me->threw = 0;
     if (w->own)
         call_own(w, batch);
@@ -136,6 +138,7 @@ static void job(evn_unit *unit, void *arg) {
     struct cu_thread *me = &cu_here;
     omp_set_num_threads(evn_unit_cores(unit));
     me->unit = unit;
+    me->iteration++;
     me->instances = 0;
     call(w->closure);
     if (me->count && cu_place_release()) cu_die_of_message(NULL);
@@ -215,6 +218,7 @@ static void take(const struct closure *closure) {
 evn_cu_int evn_cu_next(void) {
     struct cu_thread *me = &cu_here;
     if (me->threw) return -1;
+    me->iteration++;
     if (me->batch) return evn_batch_next(me->batch);
     if (me->takes) return me->next < me->end ? me->next++ : -1;
     cu_die(NULL, "the parallel region of this directive was not taken over: it is in a part of the "

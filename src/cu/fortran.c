@@ -102,3 +102,14 @@ void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *
 void evn_cu_part_get(const void *part, __SIZE_TYPE__ bytes, evn_cu_int t, void *variable) {
     memcpy(variable, (const char *)part + (size_t)t * bytes, bytes);
 }
+
+void evn_cu_part_same(__SIZE_TYPE__ before, __SIZE_TYPE__ now, int last, const char *name) {
+    if (before == now) return;
+    cu_die(NULL, "%s: \"%s\" has %zu bytes after an iteration and %zu before the loop; expected %s",
+           last ? "lastprivate" : "reduction", name, now, before,
+           last ? "the same shape, or its declaration in the same file, where evener-fc sees that "
+                  "it is allocatable"
+                : "the same shape");
+}
+
+int evn_cu_there(const void *variable) { return variable != NULL; }

@@ -88,10 +88,12 @@ enum armed {
     ARMED_STANDARD, /* by this thread, as OpenMP says */
 };
 
-/* A data region that the calling thread has acquired for the current batch. */
+/* A data region that the calling thread has acquired for the current batch, and the last of its
+ * iterations that asked for it. */
 struct held {
     int region;
     int access;
+    long iteration;
 };
 
 struct cu_thread {
@@ -115,7 +117,9 @@ struct cu_thread {
     int *slot;       /* index into `held` of each region, if it is there */
     int slots;
     int space;
-    int own;                                             /* 1: in a body of evn_cu_run() */
+    long iteration; /* counts iterations, and batches and blocks where they begin */
+    long pointed;   /* the last iteration that was told an address on its device */
+    int own;        /* 1: in a body of evn_cu_run() */
     enum { TASK_NONE, TASK_TAKEN, TASK_EXECUTES } stage; /* stage of its task */
     evn_cu_int task;
     int kept_alive; /* 1: memory of this thread is freed when the thread ends */

@@ -1,6 +1,7 @@
 /* The program's registered data, with or without open units, and their migration for a leader's
  * batch. Data stay on a device until the batch ends, or until the device is full. */
 #include "cu/internal.h"
+#include <limits.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -166,17 +167,27 @@ void evn_cu_unregister(void *memory) {
 
 /* ---- bringing ------------------------------------------------------------------------------ */
 
-evn_status cu_place_release(void) {
+/* Waits for the device, and releases what iterations before this one have asked for. */
+static evn_status release_before(long iteration) {
     struct cu_thread *me = &cu_here;
     evn_queue *queue = evn_cu_queue();
     evn_status status = queue ? evn_queue_finish(queue) : EVN_OK;
+    int kept = 0;
     for (int i = 0; i < me->count; i++) {
-        evn_status released = evn_place_release(place, 1, &me->held[i].region, me->space);
+        struct held *h = &me->held[i];
+        if (h->iteration >= iteration) {
+            me->slot[h->region] = kept;
+            me->held[kept++] = *h;
+            continue;
+        }
+        evn_status released = evn_place_release(place, 1, &h->region, me->space);
         if (!status) status = released;
     }
-    me->count = 0;
+    me->count = kept;
     return status;
 }
+
+evn_status cu_place_release(void) { return release_before(LONG_MAX); }
 
 static struct held *find_held(int region) {
     struct cu_thread *me = &cu_here;
@@ -210,7 +221,7 @@ static evn_status make_room(int region) {
 static void keep_held(int region, int access) {
     struct cu_thread *me = &cu_here;
     me->slot[region] = me->count;
-    me->held[me->count++] = (struct held){region, access};
+    me->held[me->count++] = (struct held){region, access, me->iteration};
 }
 
 /* Device of the leader's batch; in a teams block outside of a loop, its unit's first device. */
@@ -227,11 +238,45 @@ static void count_brought(int region, int access) {
     evn_batch_brought(me->batch, 1, (double)evn_place_bytes(place, region));
 }
 
-/* For the batch at hand. What does not fit beside what the batch has had so far does without. */
+/* Acquires anew what the iteration has, and one more, all at once: where they lie in each other's
+ * way, they come to lie elsewhere. */
+static evn_status acquire_together(int region, int access) {
+    struct cu_thread *me = &cu_here;
+    const int had = me->count, count = had + 1;
+    struct held *held = me->held;
+    int *all = malloc((size_t)count * (sizeof *all + sizeof(evn_access)));
+    if (!all) return evn_fail(EVN_MEMORY, "omp_migrate: not enough memory");
+    evn_access *how = (evn_access *)(all + count);
+    for (int i = 0; i < had; i++) {
+        all[i] = held[i].region;
+        how[i] = (evn_access)held[i].access;
+    }
+    all[had] = region;
+    how[had] = (evn_access)access;
+    evn_status status = cu_place_release();
+    if (!status) status = evn_place_acquire_each(place, count, all, me->space, how);
+    if (!status) me->count = had; /* held[] and slot[] are as they were */
+    free(all);
+    return status;
+}
+
+/* Where the device is full: without what earlier iterations have had; then with what this one has
+ * elsewhere, unless it was told addresses, which stay. */
+static evn_status acquire_in_full(int region, int access) {
+    struct cu_thread *me = &cu_here;
+    evn_status status = release_before(me->iteration);
+    if (!status) status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
+    if (status == EVN_MEMORY && me->count && me->pointed != me->iteration)
+        status = acquire_together(region, access);
+    return status;
+}
+
+/* For the iteration at hand. */
 static evn_status bring(int region, int access) {
     struct cu_thread *me = &cu_here;
     struct held *h = find_held(region);
     evn_status status = EVN_OK;
+    if (h) h->iteration = me->iteration;
     if (h && (h->access & access) == access) return EVN_OK;
     if (h) { /* to be written, too: nothing may be read any more */
         access |= h->access;
@@ -246,10 +291,7 @@ static evn_status bring(int region, int access) {
     me->space = space_at_hand();
     count_brought(region, access);
     status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
-    if (status == EVN_MEMORY && me->count) {
-        status = cu_place_release();
-        if (!status) status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
-    }
+    if (status == EVN_MEMORY && me->count) status = acquire_in_full(region, access);
     if (!status) keep_held(region, access);
     return status;
 }
@@ -348,6 +390,7 @@ void *evn_cu_pointer(const void *memory) {
     evn_status status = evn_buffer_address(&address, arena, at);
     if (status && status != EVN_MISSING)
         cu_die(NULL, "omp_cu_pointer of %p: %s", memory, evn_message());
+    if (address) cu_here.pointed = cu_here.iteration;
     return address;
 }
 

@@ -248,25 +248,39 @@ evn_cu_int *evn_cu_keys(evn_cu_site *where, evn_cu_int trips) {
 
 /* ---- values of reductions ------------------------------------------------------------------ */
 
+enum { LINE = 64 }; /* bytes of a cache line */
+
 struct parts {
+    void *block; /* has the memory from its first multiple of a cache line on */
     void *memory;
     size_t bytes;
 };
 
-/* Within units' work other leaders may still read the old values; so these stay for good there. */
+/* Zeros that the system gives when they are first touched, by whoever computes the values. Within
+ * units' work other leaders may still read the old values; so these stay for good there. */
 static void more_parts(const evn_cu_site *where, struct parts *p, size_t bytes) {
     bytes += bytes / 2;
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!memory) cu_die(where, "reduction: not enough memory for %zu bytes", bytes);
-    memset(memory, 0, bytes);
-    if (!evn_units_here()) free(p->memory);
-    *p = (struct parts){memory, bytes};
+    char *block = calloc(1, bytes + LINE);
+    if (!block) cu_die(where, "reduction: not enough memory for %zu bytes", bytes);
+    if (!evn_units_here()) free(p->block);
+    *p = (struct parts){block, block + (-(uintptr_t)block & (LINE - 1)), bytes};
+}
+
+void evn_cu_section(evn_cu_site *where, evn_cu_int count, size_t bytes) {
+    if (count < 0 || count > LLONG_MAX / 64)
+        cu_die(where, "reduction: a section of %lld elements; expected 0 or more", count);
+    if (bytes > 1 << 20)
+        cu_die(where,
+               "reduction: an array of %zu bytes, of which each unit would have a copy on its "
+               "stack; of more than 1 MiB reduce a pointer to it",
+               bytes);
 }
 
 void *evn_cu_parts(evn_cu_site *where, int which, size_t bytes, evn_cu_int trips) {
     struct site *s = site_of(where);
     const size_t n = trips > 0 ? (size_t)trips : 1;
-    if (which < 0 || !bytes || n > SIZE_MAX / 2 / bytes)
+    if (!bytes) bytes = 1; /* an array of Fortran without elements */
+    if (which < 0 || n > SIZE_MAX / 2 / bytes)
         cu_die(where, "reduction: %lld values of %zu bytes are too many", trips, bytes);
     pthread_mutex_lock(&lock);
     if (which >= s->part_count) {

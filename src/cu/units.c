@@ -156,15 +156,6 @@ static void write_list(const evn_cu_site *where, const evn_cu_group *group, int 
         }
 }
 
-/* The library's advice is an option of the command and a flag of C: here it is a variable. */
-static void die_of_units(const evn_cu_site *where) {
-    static const char advice[] = "say --oversubscribe (EVN_OVERSUBSCRIBE) to share them";
-    const char *message = evn_message(), *at = strstr(message, advice);
-    if (!at) cu_die_of_message(where);
-    cu_die(where, "%.*sset EVENER_OVERSUBSCRIBE=1 to share them%s", (int)(at - message), message,
-           at + strlen(advice));
-}
-
 static void open_units(const evn_cu_site *where, const char *text) {
     static int registered;
     snprintf(text_now, sizeof text_now, "%s", text);
@@ -178,11 +169,9 @@ static void open_units(const evn_cu_site *where, const char *text) {
     const int of_list = (status == EVN_USAGE || status == EVN_MISSING) && *text &&
                         strncmp(evn_message(), "EVENER_", 7) != 0;
     if (of_list)
-        cu_die(where,
-               "num_teams: %s; set EVENER_UNITS to a list that takes the place of this one, or "
-               "EVENER_OVERSUBSCRIBE=1 for more threads than cores",
+        cu_die(where, "num_teams: %s; set EVENER_UNITS to a list that takes the place of this one",
                evn_message());
-    if (status) die_of_units(where);
+    if (status) cu_die_of_message(where);
     cu.units = evn_session_units(cu.session);
     cu.serial++;
     process = getpid();

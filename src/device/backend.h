@@ -38,8 +38,8 @@ struct evn_device {
     int blocks;        /* 1: waiters sleep instead of spinning (cores are oversubscribed) */
     char label[48];    /* "cuda device 0", for messages */
     evn_traits traits; /* filled in by `open` */
-    /* By `open`: whether it is an accelerator other than a GPU, as FPGA units have; an emulated
-     * device is whatever is asked for. */
+    /* Set by `open`: an accelerator that is no GPU, as FPGA units want; an emulated device is
+     * whatever a list asks for. */
     enum { DEVICE_OTHER, DEVICE_ACCELERATOR, DEVICE_ANY } accelerator;
     /* private to device.c */
     atomic_int users;            /* 1 + open objects, without kept kernels */
@@ -50,7 +50,7 @@ struct evn_device {
     atomic_int timed;      /* 1: launches are timed */
     pthread_mutex_t kept_lock;
     pthread_cond_t kept_made;
-    struct making *making; /* programs that are being made; under kept_lock */
+    struct making *making; /* programs that threads compile at present; under kept_lock */
     atomic_int lost;
     pthread_mutex_t lock; /* protects `reason` */
     char reason[512];     /* reason of the loss */
@@ -90,7 +90,8 @@ struct evn_kernel {
     pthread_mutex_t launching; /* held by a launch of a kept kernel */
 };
 
-/* Number of a kernel's parameters; and whether one, as its entry describes it, is a buffer. */
+/* parameter_count(): number of a kernel's parameters. parameter_is_buffer(): whether one of them is
+ * a buffer. */
 static inline int parameter_count(const evn_kernel_entry *entry) {
     int count = 0;
     while (entry->parameter[count] != EVN_PARAMETERS_END) count++;
@@ -126,10 +127,11 @@ struct backend {
      * traits.memory. EVN_MEMORY. */
     evn_status (*buffer_open)(evn_buffer *b);
     void (*buffer_close)(evn_buffer *b); /* R */
-    /* O: page-aligned memory of the host. Both or none. */
+    /* O: page-aligned host memory. Both this slot and the next, or none. */
     evn_status (*host_memory_open)(void **out, evn_device *d, size_t bytes);
     void (*host_memory_close)(void *memory, evn_device *d);
-    /* O: nothing. Memory of the program's is reached at full speed. Both or none. */
+    /* O: nothing is done. Registers memory of the program, so that copies from and to it have full
+     * speed; the next slot ends that. Both or none. */
     evn_status (*host_memory_register)(evn_device *d, void *memory, size_t bytes);
     void (*host_memory_unregister)(void *memory, evn_device *d);
 
@@ -145,10 +147,11 @@ struct backend {
      * queue of the receiving one; called only if traits.peer is set for both. */
     evn_status (*copy_peer)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                             size_t from_at, size_t bytes);
-    /* O: nothing has to be opened. Before copies from `from`, which is of this back end; called
-     * only if traits.peer is set for both. EVN_DEVICE; a way that does not work is none. */
+    /* O: nothing has to be opened. Opens the direct way for copies from `from`, which is of this
+     * back end; called only if traits.peer is set for both. EVN_DEVICE; a way that does not work is
+     * not used. */
     evn_status (*connect)(evn_device *d, evn_device *from);
-    /* O: there are none. Where b is, as the device's kernels have it. */
+    /* O: the device has no addresses. The address of b in the device's kernels. */
     void *(*address)(const evn_buffer *b);
     /* O: nothing. Marks a stale range, so that reading it is noticed. */
     evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
@@ -174,23 +177,23 @@ struct backend {
     evn_status (*queue_open)(evn_queue *q);   /* R */
     void (*queue_close)(evn_queue *q);        /* R; when its work is done */
     evn_status (*queue_finish)(evn_queue *q); /* R */
-    /* O: there is none. What the driver calls the queue; its device becomes the calling thread's.
-     */
+    /* O: there is none. The driver's handle of the queue; its device becomes the calling
+     * thread's. */
     evn_status (*native)(evn_queue *q, void **out);
     evn_status (*event_open)(evn_event *e); /* R */
     void (*event_close)(evn_event *e);      /* R */
-    /* R. May be recorded again; what waits for the record before goes on waiting for that one. */
+    /* R. An event may be recorded again; earlier waits still wait for the earlier record. */
     evn_status (*event_record)(evn_event *e, evn_queue *q);
     /* R. For the last record; e is recorded, and of this back end but maybe another device. */
     evn_status (*queue_wait)(evn_queue *q, evn_event *e);
     evn_status (*event_finish)(evn_event *e); /* R; e is recorded */
     /* R. Whether event_finish() would return at once; e is recorded. */
     int (*event_done)(evn_event *e);
-    /* R. Both are recorded and of one device; waits for them. */
+    /* R. Seconds between two recorded events of one device; waits for both. */
     evn_status (*event_seconds)(evn_event *begin, evn_event *end, double *seconds);
 };
 
-/* The kernel's entry in the source. EVN_USAGE lists those there are. */
+/* The kernel's entry in the source. EVN_USAGE lists the existing ones. */
 evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *source,
                               const char *name, const evn_kernel_entry **entry);
 

@@ -72,7 +72,7 @@ struct cache_key cache_key(const char *const *part, int parts) {
     struct cache_key key;
     struct hash h;
     hash_start(&h);
-    /* with the zero at its end, which is in no string: so where one ends counts */
+    /* includes the string's final 0, so that the division into strings counts */
     for (int i = 0; i < parts; i++) hash_add(&h, part[i], strlen(part[i]) + 1);
     hash_end(&h, key.byte);
     return key;
@@ -81,16 +81,16 @@ struct cache_key cache_key(const char *const *part, int parts) {
 /* ---- the folder ---- */
 
 /* The folder's name, without a slash at its end; 0 if there is to be no cache or its name is too
- * long. A base that is not told from the root on counts as none, as the XDG specification has it:
- * it would be another one in each folder that a program is started in. */
+ * long. A relative base counts as none, as the XDG specification has it: it would depend on the
+ * folder that a program is started in. */
 static int folder_name(char *out, size_t size) {
-    const char *own = getenv("EVENER_CACHE"), *base;
+    const char *own = secure_getenv("EVENER_CACHE"), *base;
     int n;
     if (own)
         n = snprintf(out, size, "%s", own);
-    else if ((base = getenv("XDG_CACHE_HOME")) && *base == '/')
+    else if ((base = secure_getenv("XDG_CACHE_HOME")) && *base == '/')
         n = snprintf(out, size, "%s/evener", base);
-    else if ((base = getenv("HOME")) && *base == '/')
+    else if ((base = secure_getenv("HOME")) && *base == '/')
         n = snprintf(out, size, "%s/.cache/evener", base);
     else
         return 0;
@@ -126,7 +126,7 @@ static void say_once(const char *name, const struct stat *about) {
             name, foreign ? "which is somebody else's" : "into which others can write");
 }
 
-/* The folder, opened; -1: there is none, or none that may be used. */
+/* Opens the folder; -1: it does not exist, or must not be used. */
 static int open_folder(int make) {
     char name[FOLDER_NAME];
     struct stat about;
@@ -193,7 +193,7 @@ static void *read_content(int file, struct cache_key key, int must_be_ours, size
     return NULL;
 }
 
-/* Reads a file of the cache folder. */
+/* Reads and verifies the file `name` of the cache folder. */
 static void *read_named(int folder, const char *name, struct cache_key key, size_t *size) {
     const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     void *content = file < 0 ? NULL : read_content(file, key, 1, size);
@@ -215,7 +215,7 @@ int cache_read(struct cache_key key, void **data, size_t *size) {
     return 1;
 }
 
-/* 1 if the file's data begin with the mark; *key: its key. */
+/* 1 if the file's data begin with the mark; *key: the file's key. */
 static int is_marked(int folder, const char *name, struct cache_key mark, struct cache_key *key) {
     struct {
         struct header head;
@@ -251,13 +251,13 @@ int cache_find(struct cache_key mark, void **data, size_t *size) {
     return 1;
 }
 
-/* A new file beside `name`, whose name is put into `beside`; -1. */
+/* Creates a temporary file beside `name`, and writes its name to `beside`; -1. */
 static int make_beside(int folder, const char *name, char beside[FILE_NAME + 32]) {
     static atomic_uint calls;
     for (int i = 0; i < 100; i++) {
         snprintf(beside, FILE_NAME + 32, "%s.%lx.%x", name, (unsigned long)getpid(),
                  atomic_fetch_add(&calls, 1));
-        /* no more than the user's umask lets others */
+        /* the user's umask reduces the mode */
         const int file = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (file >= 0 || errno != EEXIST) return file;
     }

@@ -131,9 +131,7 @@ int evn_device_reaches(const evn_device *a, const evn_device *b) {
     return a->backend == b->backend && a->backend->copy_peer && a->traits.peer && b->traits.peer;
 }
 
-evn_status evn_device_connect(evn_device *to, evn_device *from) {
-    NEED(to, "a device that receives");
-    NEED(from, "a device that sends");
+evn_status device_connect(evn_device *to, evn_device *from) {
     evn_status status = alive(to, "connecting");
     if (!status) status = alive(from, "connecting");
     if (status || to == from || !evn_device_reaches(from, to) || !to->backend->connect)
@@ -190,7 +188,7 @@ evn_status evn_buffer_open(evn_buffer **out, evn_device *d, size_t bytes) {
     if (bytes > d->traits.max_buffer)
         return evn_fail(EVN_MEMORY, "%s: allocation of %zu bytes: its largest buffer is %zu bytes",
                         d->label, bytes, d->traits.max_buffer);
-    /* taken first, so that two threads cannot both have the last bytes */
+    /* counted before the check, so that two threads cannot both take the last bytes */
     size_t before = atomic_fetch_add(&d->used, bytes);
     if (before > d->traits.memory || bytes > d->traits.memory - before) {
         atomic_fetch_sub(&d->used, bytes);
@@ -253,10 +251,8 @@ size_t evn_device_used(const evn_device *d) {
     NEED_OR(0, d, "a device");
     return atomic_load(&d->used);
 }
-size_t evn_device_used_max(const evn_device *d) {
-    NEED_OR(0, d, "a device");
-    return atomic_load(&d->used_max);
-}
+
+size_t device_used_max(const evn_device *d) { return atomic_load(&d->used_max); }
 
 evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
     if (!out || !d) return usage(d, "evn_host_memory_open() without out or device");
@@ -354,8 +350,8 @@ evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn
     return EVN_OK;
 }
 
-/* Through host memory, the host waiting: for the queue to come here, for the bytes to come out, for
- * them to be in. */
+/* Copies through host memory. The host waits until the queue has come here, the bytes are in host
+ * memory, and then on the device. */
 static evn_status copy_staged(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                               size_t from_at, size_t bytes) {
     evn_device *here = q->device, *there = from->device;
@@ -406,7 +402,7 @@ evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device 
     return status;
 }
 
-evn_status evn_buffer_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
+evn_status device_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
     evn_status status = check_range(q, b, at, bytes, "poisoning");
     if (status || !bytes || !q->device->backend->poison) return status;
     return tell(q->device, q->device->backend->poison(q, b, at, bytes), "poisoning %zu bytes",
@@ -508,7 +504,7 @@ int evn_kernel_items(const evn_kernel *k) {
     return k->entry->items;
 }
 
-/* Whether the arguments are what the kernel was declared with. */
+/* Checks the arguments against the kernel's declaration. */
 static evn_status check_arguments(const evn_device *d, const evn_kernel_entry *entry,
                                   const evn_argument *argument, int arguments) {
     const int expected = parameter_count(entry);

@@ -71,8 +71,8 @@ static evn_status resolve(const char **text) {
     return status;
 }
 
-/* The part of a list at `*text` goes to `part`, and `*text` to the next one, or NULL: parts have a
- * + between them, which unlike that of 1e+9 is followed by a name. */
+/* Copies the part of a list at `*text` to `part`, and moves `*text` to the next one, or NULL. Parts
+ * have a + between them which, unlike that of 1e+9, is followed by a name. */
 static evn_status next_part(const char **text, char part[256]) {
     const char *end = *text;
     while (*end && (*end != '+' || !isalpha((unsigned char)end[1]))) end++;

@@ -25,4 +25,15 @@ evn_status device_open(evn_device **out, const char *text, int number, int block
 evn_status devices_find(const char *text, int number, char part[256],
                         const struct backend **backend, int *within);
 
+/* Enables and tests peer copies from one device to another. Otherwise the first copy does so, which
+ * takes milliseconds of a step. Does nothing if peer access is impossible or enabled already; a
+ * test that fails is no error, copies are then staged. Any thread. EVN_DEVICE. */
+evn_status device_connect(evn_device *to, evn_device *from);
+
+/* Marks a range as stale: the emulated device fills it with NaN, other devices do nothing. */
+evn_status device_poison(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
+
+/* The most bytes of buffers that were open at a time. */
+size_t device_used_max(const evn_device *device);
+
 #endif

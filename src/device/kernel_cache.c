@@ -48,9 +48,9 @@ static evn_status make(evn_device *d, const evn_kernel_source *source, const cha
     return status;
 }
 
-/* Under the lock. */
+/* Adds a kernel to the list. Under the lock. */
 static void keep(evn_device *d, struct kept *k, int there) {
-    /* what is kept does not keep the device */
+    /* kept objects do not count as users: they must not keep the device open */
     if (!there) {
         atomic_fetch_sub(&d->users, 1);
         d->kept_programs++;
@@ -61,7 +61,7 @@ static void keep(evn_device *d, struct kept *k, int there) {
     atomic_store_explicit(&d->kept, k, memory_order_release);
 }
 
-/* Under the lock, which is let go while the device's compiler is at work. */
+/* Makes a kernel under the lock, which is released while the device's compiler works. */
 static evn_status make_unlocked(evn_device *d, const evn_kernel_source *source, const char *name,
                                 evn_kernel **out) {
     struct making me = {source, d->making}, **at;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 64 }; /* pairs, from which on those that are done are looked for */
+enum { MANY = 64 }; /* number of pairs from which on finished ones are collected */
 
 struct sum {
     struct sum *next;
@@ -28,7 +28,7 @@ struct pair {
 struct phases {
     pthread_mutex_t lock;
     struct sum
-        *first; /* in the order in which they first came; they stay, since launches know them */
+        *first; /* in the order of first launches; never freed, since launches point to them */
     struct pair *oldest, **behind, *idle;
     int pairs;
 };
@@ -82,7 +82,7 @@ static void rest(struct phases *p, struct pair *pair) {
     p->idle = pair;
 }
 
-/* The oldest one is read, or given up. */
+/* Removes the oldest pair from the list, when it is read or given up. */
 static struct pair *take_oldest(struct phases *p) {
     struct pair *pair = p->oldest;
     p->oldest = pair->next;
@@ -90,7 +90,7 @@ static struct pair *take_oldest(struct phases *p) {
     return pair;
 }
 
-/* Adds up the oldest launches: all, for which it waits, or those that are done. */
+/* Adds up the oldest launches: all of them, waiting, or only finished ones. */
 static evn_status collect(evn_device *d, struct phases *p, int all) {
     evn_status status = EVN_OK;
     while (!status && p->oldest && (all || d->backend->event_done(p->oldest->end))) {
@@ -198,7 +198,7 @@ evn_status phases_end(evn_device *d) {
     return status;
 }
 
-/* Reads the finished ones since the beginning. */
+/* The first sum from here on that has launches since phases_begin(). */
 static const struct sum *used(const struct sum *s) {
     while (s && !s->is.launches) s = s->next;
     return s;

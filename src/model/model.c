@@ -4,7 +4,7 @@
  * two senders want the same receiver while all have messages for all, as in well-ordered exchanges.
  */
 #include <evener/model.h>
-#include "schedule/simulate.h"
+#include "policy/simulate.h"
 #include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>

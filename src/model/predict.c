@@ -13,7 +13,9 @@ static int is_amount(double x) { return x >= 0 && isfinite(x); }
 
 /* ---- teams ---- */
 
-double evn_predict_pieces(int length, int threads) {
+/* fib of equation (2): time of a loop of `length` whole pieces on `threads` threads over an even
+ * share: ceil(L / n) n / L. 1 for length 0. */
+static double fib(int length, int threads) {
     if (length < 0 || threads < 1) {
         evn_fail(EVN_USAGE, "predict: a loop of %d pieces on %d threads, expected 1 thread or more",
                  length, threads);
@@ -31,8 +33,7 @@ double evn_predict_team(double alpha, int phases, const evn_phase *phase, int th
         return NAN;
     }
     double pieces = phases ? 0 : 1;
-    for (int i = 0; i < phases; i++)
-        pieces += phase[i].share * evn_predict_pieces(phase[i].length, threads);
+    for (int i = 0; i < phases; i++) pieces += phase[i].share * fib(phase[i].length, threads);
     return (1 + (threads - 1) * alpha) * pieces;
 }
 

@@ -84,16 +84,19 @@ static void instance(struct model *m, int chunk, double *busy) {
 /* Instances until the schedule leaves tasks where they are, or long enough. */
 static evn_status run(struct model *m, const char *text, double *busy) {
     const size_t bytes = (size_t)m->p->tasks * sizeof *m->owner;
-    const int most = INSTANCES + m->p->units;
     evn_schedule *schedule;
     evn_status status = evn_schedule_open(&schedule, text, m->p);
     if (status) return status;
-    for (int i = 0, same = 0; !status && i < most && same < 2; i++) {
+    /* a schedule that never changes has one instance to tell of */
+    const int most = evn_schedule_settled(schedule) ? 1 : INSTANCES + m->p->units;
+    for (int i = 0, same = 0, last = 0; !status && i < most && same < 2; i++) {
         memcpy(m->before, m->owner, bytes);
         const int chunk = evn_schedule_chunk(schedule);
-        status = evn_schedule_simulate(schedule, m->owner, m->seconds);
+        status = evn_schedule_simulate(schedule, m->owner, m->weight);
         same = i && !memcmp(m->owner, m->before, bytes) ? same + 1 : 0;
-        if (!status) instance(m, chunk, busy);
+        /* the same tasks on the same units take as long as before */
+        if (!status && !(same && chunk == last)) instance(m, chunk, busy);
+        last = chunk;
         if (!status) status = evn_schedule_learn(schedule, m->owner, m->seconds);
     }
     evn_schedule_close(schedule);

@@ -2,16 +2,17 @@
 #include "base/argument.h"
 #include "base/process.h"
 #include "session/session.h"
+#include "cluster/collective_record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* State for evn_complain(), which may be called without a session. */
+/* State of evn_complain(), which may be called without a session. */
 static struct {
     evn_cluster *cluster; /* NULL: left, or never joined */
     unsigned forks;
     int rank;
-    int all_know; /* the ranks were left together, with a failure */
+    int all_know; /* 1: all ranks know of the failure with which they left */
     int silent;   /* 1: there are no ranks, and another process of this host says why */
 } joined;
 
@@ -19,7 +20,20 @@ static int is_here(void) { return joined.cluster && joined.forks == process_fork
 
 /* ---- joining and leaving ------------------------------------------------------------------- */
 
-/* "4", and options as processes:4 has them. Under a launcher its ranks refuse that together. */
+static void leave_joined(evn_cluster *cluster, evn_status status) {
+    if (!cluster || joined.cluster != cluster) return; /* evn_complain() has closed it already */
+    joined.cluster = NULL;
+    joined.all_know = status != EVN_OK;
+    evn_cluster_close(cluster, status);
+}
+
+static void leave(evn_cluster *cluster, enum ranks ranks, evn_status status) {
+    if (ranks == RANKS_APART) evn_cluster_close(cluster, status);
+    if (ranks == RANKS_JOINED) leave_joined(cluster, status);
+}
+
+/* Opens the processes of EVENER_PROCESSES: "4", or with options as in processes:4. Under a launcher
+ * the ranks refuse that together. */
 static evn_status open_cluster(evn_cluster **out, const char *processes) {
     char how[256];
     if (!processes || evn_cluster_launched() >= 0) return evn_cluster_open(out, "auto");
@@ -38,13 +52,7 @@ static evn_status check_processes(const char *processes) {
                     processes);
 }
 
-evn_status session_join(evn_session *s, unsigned flags) {
-    const char *processes = session_variable(s, "EVENER_PROCESSES");
-    const int over_ranks = (flags & EVN_OVER_RANKS) != 0;
-    if (processes && strcmp(processes, "1") != 0 && !over_ranks)
-        return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs in one process alone; it "
-                                   "says EVN_OVER_RANKS where it runs over several");
-    if (!over_ranks) return EVN_OK;
+static evn_status join(evn_session *s, const char *processes) {
     if (is_here())
         return evn_fail(EVN_USAGE, "session: a second one over ranks; a program joins them once");
     evn_status status = open_cluster(&s->cluster, processes);
@@ -56,27 +64,28 @@ evn_status session_join(evn_session *s, unsigned flags) {
     joined.all_know = 0;
     status = session_agree(s, check_processes(processes));
     if (!status && evn_cluster_size(s->cluster) == 1) {
-        session_leave(s->cluster, EVN_OK);
+        leave_joined(s->cluster, EVN_OK);
         s->cluster = NULL;
     }
     return status;
 }
 
-/* EVENER_PROCESSES asks a program that joins ranks in a way of its own. */
+/* EVN_USAGE: EVENER_PROCESSES is set for a program that joins its ranks itself. */
 static evn_status check_own(const evn_session *s, const char *way) {
     const char *processes = session_variable(s, "EVENER_PROCESSES");
     if (!processes || !strcmp(processes, "1")) return EVN_OK;
     return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs over %s", way);
 }
 
-evn_status session_join_given(evn_session *s, evn_cluster *cluster) {
+static evn_status join_given(evn_session *s, evn_cluster *cluster) {
     evn_status status = check_own(s, "ranks that it has joined itself");
     s->ranks = RANKS_GIVEN;
     if (evn_cluster_size(cluster) > 1) s->cluster = cluster;
     return session_agree(s, status);
 }
 
-evn_status session_join_comm(evn_session *s, int comm) {
+static evn_status join_comm(evn_session *s, const void *how) {
+    const int comm = *(const int *)how;
     evn_status status = check_own(s, "a communicator of its own; its launcher says how many "
                                      "processes");
     if (!status) status = evn_cluster_open_comm(&s->cluster, comm);
@@ -87,7 +96,7 @@ evn_status session_join_comm(evn_session *s, int comm) {
         s->cluster = NULL;
         return EVN_OK;
     }
-    if (is_here()) { /* the first one stays evn_complain()'s */
+    if (is_here()) { /* evn_complain() keeps the first session's ranks */
         s->ranks = RANKS_APART;
     } else {
         joined.rank = evn_cluster_rank(s->cluster);
@@ -98,21 +107,16 @@ evn_status session_join_comm(evn_session *s, int comm) {
     return EVN_OK;
 }
 
-void session_leave(evn_cluster *cluster, evn_status status) {
-    if (!cluster || joined.cluster != cluster) return; /* evn_complain() has left it */
-    joined.cluster = NULL;
-    joined.all_know = status != EVN_OK;
-    evn_cluster_close(cluster, status);
-}
-
-evn_status session_agree(const evn_session *s, evn_status mine) {
-    return s->cluster ? evn_cluster_agree(s->cluster, mine) : mine;
+evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
+                         unsigned flags) {
+    NEED_OUT(out);
+    return session_open(out, &(evn_open_options){units, devices, flags, NULL, NULL}, join_comm,
+                        &comm);
 }
 
 /* ---- one voice ----------------------------------------------------------------------------- */
 
-int evn_complain(const char *program) {
-    NEED_OR(1, program, "the program's name");
+static int complain(const char *program) {
     if (joined.silent) return 0;
     /* a rank that leaves with a failure reports it to the others, and rank 0 prints it for all */
     char text[2048];
@@ -130,17 +134,12 @@ int evn_complain(const char *program) {
     return speaks;
 }
 
-int evn_session_rank(const evn_session *s) {
-    NEED_OR(0, s, "a session");
-    return s->cluster ? evn_cluster_rank(s->cluster) : 0;
-}
-
 evn_cluster *evn_session_cluster(const evn_session *s) {
     NEED_OR(NULL, s, "a session");
     return s->cluster;
 }
 
-/* ---- what a record says of all ranks ------------------------------------------------------- */
+/* ---- what schedules know of all ranks ------------------------------------------------------ */
 
 int session_widest(const evn_cluster *c) {
     int most = 0;
@@ -152,6 +151,49 @@ int session_widest(const evn_cluster *c) {
     }
     return most;
 }
+
+/* Memory of the devices of all ranks' units, from `mine`; each rank has as many entries as the one
+ * with the most units. */
+static evn_status share_rooms(evn_cluster *c, const double *mine, int most, double *room) {
+    const int ranks = evn_cluster_size(c);
+    const size_t bytes = (size_t)most * sizeof *mine;
+    double *all = malloc(bytes * (size_t)ranks);
+    evn_status status = all ? EVN_OK : evn_fail(EVN_MEMORY, "loop: not enough memory");
+    status = cluster_allgather(c, "evn_session_schedule()", status, mine, bytes, all);
+    for (int u = 0; !status && u < evn_cluster_unit_count(c); u++) {
+        const int rank = evn_cluster_rank_of(c, u);
+        room[u] = all[rank * most + u - evn_cluster_first_unit(c, rank)];
+    }
+    free(all);
+    return status;
+}
+
+/* A rank's problem, as far as it decides about the calls that follow. */
+struct given_problem {
+    int tasks;
+    int memory; /* 1: bytes are given, and capacities are not */
+};
+
+static evn_status differ(const void *arg, int r, const void *theirs, const void *first) {
+    const struct given_problem *x = theirs, *y = first;
+    (void)arg;
+    if (x->tasks == y->tasks && x->memory == y->memory) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "session: a problem of %d tasks %s bytes to be placed on rank %d, and of %d "
+                    "tasks %s on rank 0; all ranks have the same problem",
+                    x->tasks, x->memory ? "with" : "without", r, y->tasks,
+                    y->memory ? "with" : "without");
+}
+
+/* Compares all ranks' problems, with this rank's status so far. */
+static evn_status same_problem(evn_cluster *c, const evn_problem *problem, evn_status mine) {
+    struct given_problem given = {0};
+    if (!mine) given = (struct given_problem){problem->tasks, problem->bytes && !problem->capacity};
+    return cluster_meet_alike(c, "evn_session_schedule()", mine, &given, sizeof given, differ,
+                              NULL);
+}
+
+/* ---- what a record says of all ranks ------------------------------------------------------- */
 
 /* A rank's report of a loop: totals, then its units' figures. */
 struct said {
@@ -193,7 +235,7 @@ evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
     return status;
 }
 
-/* Texts that were gathered with room for the longest, one behind the other. */
+/* Joins texts that were gathered in fields of equal width. */
 static void join_texts(char *all, size_t wide, int ranks) {
     size_t at = 0;
     for (int r = 0; r < ranks; r++) {
@@ -245,3 +287,22 @@ evn_status session_gather_text(evn_session *s, const char *mine, char **all) {
     free(size);
     return status;
 }
+
+const struct session_ranks session_ranks = {
+    .join = join,
+    .join_given = join_given,
+    .leave = leave,
+    .complain = complain,
+    .rank = evn_cluster_rank,
+    .launched = evn_cluster_launched,
+    .agree = evn_cluster_agree,
+    .machine = evn_cluster_machine,
+    .units = evn_cluster_units,
+    .loop_open = evn_loop_open_on,
+    .unit_count = evn_cluster_unit_count,
+    .speeds = evn_cluster_speeds,
+    .rank_of = evn_cluster_rank_of,
+    .widest = session_widest,
+    .share_rooms = share_rooms,
+    .same_problem = same_problem,
+};

@@ -6,7 +6,7 @@
 #include "base/checksum.h"
 #include "cluster/collective_record.h"
 #include "loop/collect.h"
-#include "place/use.h"
+#include "data/use.h"
 #include "session/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void close_table(struct table *t) {
     *t = (struct table){0};
 }
 
-void session_forget(struct own_regions *r) {
+static void forget(struct own_regions *r) {
     if (!r) return;
     close_table(&r->now);
     close_table(&r->next);
@@ -69,7 +69,7 @@ static evn_status open_table(const struct own_regions *r, struct table *t, int t
     return EVN_OK;
 }
 
-/* Memory of a region here: the program's, or the place's. */
+/* Notes whether a region's memory here is the program's or the place's. */
 static void note_memory(const struct own_regions *r, struct table *t, size_t i) {
     t->made[i] = (char)place_is_made(r->place, t->region[i]);
     t->host[i] = t->made[i] ? NULL : evn_place_host(r->place, t->region[i]);
@@ -83,7 +83,7 @@ static int is_here(const struct own_regions *r, size_t i) {
 
 static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* A region goes where its task goes, so it is one task's. */
+/* EVN_USAGE: a region, which travels with its task, belongs to several tasks. */
 static evn_status check_alone(const struct own_regions *r, const struct table *t) {
     const size_t count = count_of(r, t);
     int *sorted = malloc(count * sizeof *sorted), twice = -1;
@@ -149,7 +149,7 @@ static evn_status differ(const void *what, int r, const void *theirs, const void
     return EVN_OK;
 }
 
-/* Whether all ranks have as many regions, of the same sizes, with this rank's status so far; `r`
+/* EVN_OK if all ranks have as many regions, of the same sizes; with this rank's status so far; `r`
  * NULL: it has failed. Collective. */
 static evn_status same_regions(evn_cluster *cluster, const struct own_regions *r, const char *what,
                                evn_status mine) {
@@ -157,7 +157,7 @@ static evn_status same_regions(evn_cluster *cluster, const struct own_regions *r
     return cluster_meet_alike(cluster, what, mine, &given, sizeof given, differ, what);
 }
 
-/* The region of another rank's task is absent here. */
+/* Makes the region of another rank's task absent here. */
 static evn_status leave(const struct own_regions *r, const struct table *t, size_t i) {
     if (t->host[i]) return evn_place_leave(r->place, t->region[i]);
     place_send_away(r->place, t->region[i]);
@@ -171,7 +171,7 @@ static evn_status leave_all(const struct own_regions *r) {
     return status;
 }
 
-/* The way back, after a failure. */
+/* Undoes leave() for all regions, after a failure. */
 static void come_back(const struct own_regions *r) {
     for (size_t i = 0; i < count_of(r, &r->now); i++) {
         const int region = r->now.region[i];
@@ -187,7 +187,7 @@ static void drop(void *arg, int task) {
         if (r->now.region[i] >= 0 && !r->now.host[i]) place_send_away(r->place, r->now.region[i]);
 }
 
-/* Memory of the place's on the host, its content undefined. */
+/* Allocates memory of the place's on the host, with undefined content. */
 static evn_status make_room(const struct own_regions *r, int i) {
     const int region = r->now.region[i];
     if (region < 0 || r->now.host[i]) return EVN_OK;
@@ -218,7 +218,7 @@ static void *memory(void *arg, int task, int block, size_t *bytes) {
 
 /* ---- other tasks --------------------------------------------------------------------------- */
 
-/* Kept regions stay the same tasks'; *born marks the others. */
+/* Copies the regions of kept tasks to their new numbers; *born marks the other tasks. */
 static void keep_regions(struct own_regions *r, const int *now, char *born) {
     const size_t each = (size_t)r->each;
     memset(born, 1, (size_t)r->next.tasks);
@@ -231,7 +231,7 @@ static void keep_regions(struct own_regions *r, const int *now, char *born) {
     }
 }
 
-/* Regions of born tasks are new ones. */
+/* Finds the regions of born tasks, which must not be registered for another task. */
 static evn_status find_born(struct own_regions *r, const char *born, const char *known, int most) {
     struct table *t = &r->next;
     for (size_t i = 0; i < count_of(r, t); i++) {
@@ -295,7 +295,7 @@ static evn_status may_change(void *arg, const int *now, int tasks, const int *re
     return status;
 }
 
-/* Copies for rank 0 are of no use any more. */
+/* Drops rank 0's copies of other ranks' regions, which are outdated. */
 static void forget_collected(struct own_regions *r) {
     for (size_t i = 0; r->collected && i < count_of(r, &r->now); i++)
         if (r->now.region[i] >= 0 && !r->now.host[i] && !is_here(r, i))
@@ -317,8 +317,8 @@ static void ended(void *arg) {
     forget_collected(arg);
 }
 
-/* Born tasks have memory on their rank: the program's, or the place's, which is made as it is
- * written. */
+/* Gives this rank's born tasks memory of the place's, made at the first write, where the program
+ * has given none. Regions of other ranks' born tasks become absent. */
 static void place_born(const struct own_regions *r) {
     for (size_t i = 0; i < count_of(r, &r->now); i++) {
         if (r->now.region[i] < 0) continue;
@@ -332,7 +332,7 @@ static void place_born(const struct own_regions *r) {
 static void change(void *arg, const int *now) {
     struct own_regions *r = arg;
     if (now) {
-        remove_gone(r); /* regions of a change before, which had no births */
+        remove_gone(r); /* regions of an earlier change without births */
         struct table last = r->now;
         r->now = r->next;
         r->next = last;
@@ -361,7 +361,7 @@ static evn_status keep(struct own_regions **out, evn_session *s, evn_loop *loop,
     return status;
 }
 
-/* A loop of the session's. */
+/* Finds a loop of this session. */
 static evn_status find_loop(evn_session *s, const evn_loop *loop, const char *function,
                             struct opened **o) {
     if (!loop) return argument_missing(function, "a loop");
@@ -369,7 +369,7 @@ static evn_status find_loop(evn_session *s, const evn_loop *loop, const char *fu
     return *o ? EVN_OK : EVN_USAGE;
 }
 
-/* Over ranks: all are right, then regions leave. */
+/* Over ranks: checks on all ranks, then makes the regions of other ranks' tasks absent. */
 static evn_status spread(evn_session *s, struct own_regions *r, evn_status status) {
     const evn_home home = {.blocks = r ? r->each : 0, .make = make, .memory = memory, .drop = drop};
     if (!status) status = check_alone(r, &r->now);
@@ -399,18 +399,20 @@ evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, i
     const int placed = !status;
     if (!status) status = keep(&r, s, loop, place, regions, region);
     if (s->cluster) status = spread(s, r, status);
-    if (status) session_forget(r);
+    if (status) forget(r);
     if (status && placed) loop_forget_place(loop);
     if (!placed) return status;
-    session_forget(o->regions);
+    forget(o->regions);
     o->regions = status ? NULL : r;
+    o->forget = forget;
     if (!status) loop_tie(loop, &(struct loop_tie){may_change, change, ended, r});
     return status;
 }
 
 /* ---- collected ----------------------------------------------------------------------------- */
 
-/* The results go to memory of the program's on rank 0, or to the place's, where all is in that. */
+/* EVN_USAGE unless rank 0 has memory for the results: the program's, or the place's if all regions
+ * are in that. */
 static evn_status check_room(const struct own_regions *r) {
     const struct table *t = &r->now;
     for (size_t i = 0; !evn_cluster_rank(r->cluster) && i < count_of(r, t); i++)

@@ -14,7 +14,8 @@ struct opened {
     evn_loop *loop; /* NULL: closed */
     evn_schedule *schedule;
     struct own_regions *regions; /* evn_session_place(); NULL: nothing was said */
-    double begin;                /* s since the session was opened */
+    void (*forget)(struct own_regions *regions);
+    double begin; /* s since the session was opened */
     struct recorded_loop record;
 };
 
@@ -25,8 +26,8 @@ struct file {
 
 /* The ranks of a session, if it has any. */
 enum ranks {
-    RANKS_JOINED, /* by the first session, which evn_complain() speaks for */
-    RANKS_APART,  /* beside it, of a communicator */
+    RANKS_JOINED, /* joined by the first session, which evn_complain() speaks for */
+    RANKS_APART,  /* a further session's, of a communicator */
     RANKS_GIVEN   /* the program's cluster, which it closes itself */
 };
 
@@ -34,15 +35,15 @@ struct evn_session {
     evn_cluster *cluster; /* NULL: alone */
     enum ranks ranks;
     const evn_machine *machine;
-    evn_machine *own_machine; /* the same, unless it is the program's */
+    evn_machine *own_machine; /* `machine`, if the session opened it */
     evn_units *units;         /* NULL: none are open */
-    int described;            /* they are only described */
+    int described;            /* 1: the units are only described */
     int no_environment;       /* EVN_NO_ENVIRONMENT */
     unsigned forks;           /* process_forks() when it was opened */
     pthread_t opener;
     int any_closes; /* EVN_ANY_CLOSES */
-    int records;    /* 1: a record is wanted, by rank 0; the same on all ranks */
-    int traces;     /* 1: a trace is, likewise */
+    int records;    /* 1: rank 0 writes a record; the same on all ranks */
+    int traces;     /* 1: rank 0 writes a trace; the same on all ranks */
     double begin;
     struct opened *opened;
     int loops;
@@ -59,7 +60,7 @@ struct evn_session {
 /* Value of a variable; NULL: empty, not set, or not looked at. */
 const char *session_variable(const evn_session *session, const char *name);
 
-/* Whether a text of the program's leaves it to the user: NULL, or "default". */
+/* 1 if the program leaves the choice to its user: NULL, or "default". */
 int session_default(const evn_session *session, const char *text);
 
 /* Puts the variable's name before evn_message(). */
@@ -70,8 +71,8 @@ evn_status session_blame(const char *name, evn_status status);
 evn_status session_foreign(const evn_session *session, const char *what);
 evn_status session_at_work(const evn_session *session, const char *what);
 
-/* The same before a loop or schedule is opened: over ranks also from within a body or job, where no
- * rank waits for the call; EVN_OK: none. */
+/* session_foreign() for opening a loop or schedule: over ranks also an error within a body or job,
+ * where no rank waits for the call. */
 evn_status session_may_open(const evn_session *session, const char *what);
 
 /* EVN_USAGE: one of these arguments of `function` is NULL. */
@@ -84,11 +85,34 @@ evn_status session_schedule(evn_schedule **out, evn_session *session, const char
 /* The loop's entry; NULL, with a message: not of this session, or closed. */
 struct opened *session_find(evn_session *session, const evn_loop *loop);
 
-/* Frees the state of evn_session_place(). */
-void session_forget(struct own_regions *regions);
-
-/* Drops what is kept of closed loops for record and trace. */
+/* Drops the results of closed loops, kept for record and trace. */
 void session_forget_loops(evn_session *session);
+
+/* ---- the files ---- */
+
+/* Functions of record and trace: a table that a program of the archive links where something refers
+ * to it (everything.c). Without it a variable that names a file is EVN_MISSING, and `records` and
+ * `traces` are 0. */
+struct session_files {
+    /* Opens the files that the variables name, on rank 0; tells all ranks which there are,
+     * collective. */
+    evn_status (*open)(evn_session *s);
+    evn_status (*tell)(evn_session *s);
+    /* Prepare recording, of units and of a loop, when they are opened. */
+    evn_status (*units_opened)(evn_session *s);
+    evn_status (*loop_opened)(const evn_session *s, evn_loop *loop);
+    /* Keeps a loop's results, where a file needs them. Collective. */
+    evn_status (*loop_closes)(evn_session *s, struct opened *o);
+    /* Drops a trace's bursts of the units. */
+    void (*forget)(evn_session *s);
+    /* Writes the files, and notes failures in the session; frees them. */
+    void (*write)(evn_session *s);
+    void (*close)(evn_session *s);
+};
+
+extern const struct session_files session_files __attribute__((weak));
+
+static inline int session_has_files(void) { return &session_files != NULL; }
 
 /* ---- machine and units ---- */
 
@@ -107,7 +131,8 @@ evn_status session_trace_open(evn_session *session, const char *trace, const cha
 /* EVN_USAGE: a file of the trace is the record's. */
 evn_status session_names_record(const char *trace);
 
-/* Whether bursts of all loops are kept for the end, and begins to. */
+/* session_trace_keeps(): 1 if bursts of all loops are kept for the end. session_trace_keep():
+ * begins to keep them. */
 int session_trace_keeps(const evn_session *session);
 evn_status session_trace_keep(evn_session *session);
 
@@ -117,27 +142,55 @@ int session_trace_most(const evn_session *session);
 /* Puts a loop's bursts into the trace. */
 evn_status session_trace_loop(evn_session *session, const struct opened *opened);
 
-/* At the end: rank 0 gets what all have kept, unless a rank has lost some of it; the trace is
- * written, and its files get their names; they are closed. */
+/* Gathers all ranks' recordings on rank 0, unless a rank has lost some; writes the trace, publishes
+ * its files, and closes them. */
 evn_status session_trace_gather(evn_session *session);
 evn_status session_trace_write(evn_session *session);
 void session_trace_close(evn_session *session);
 
 /* ---- ranks ---- */
 
-/* Joins the ranks of a launcher or of EVENER_PROCESSES; `flags` decide whether the program runs
- * over ranks. */
-evn_status session_join(evn_session *session, unsigned flags);
-/* Joins those of a communicator of the program's. */
-evn_status session_join_comm(evn_session *session, int comm);
-/* Those of a cluster of the program's. */
-evn_status session_join_given(evn_session *session, evn_cluster *cluster);
+/* Functions of ranks that sessions call (ranks.c): a table, as session_files. Without it a session
+ * that wants ranks is EVN_MISSING. */
+struct session_ranks {
+    /* Joins the ranks of a launcher or of EVENER_PROCESSES; or takes those of the program. */
+    evn_status (*join)(evn_session *s, const char *processes);
+    evn_status (*join_given)(evn_session *s, evn_cluster *cluster);
+    /* Closes the cluster with this status, as the last step. */
+    void (*leave)(evn_cluster *cluster, enum ranks ranks, evn_status status);
+    int (*complain)(const char *program);
+    int (*rank)(const evn_cluster *cluster);
+    int (*launched)(void); /* evn_cluster_launched() */
+    evn_status (*agree)(evn_cluster *cluster, evn_status mine);
+    /* machine, units, loops */
+    evn_status (*machine)(evn_cluster *cluster, evn_machine **out, int wanted, int oversubscribe);
+    evn_status (*units)(evn_cluster *cluster, const evn_units *mine, const double *speed);
+    evn_status (*loop_open)(evn_loop **out, evn_units *units, evn_schedule *schedule,
+                            evn_cluster *cluster);
+    /* schedules: units of all ranks; speed and rank of each; units of the rank that has most; the
+     * memories of all ranks' units, from `mine`, as many on each rank as the widest has; whether
+     * all ranks have the same problem, with this rank's status so far */
+    int (*unit_count)(const evn_cluster *cluster);
+    const double *(*speeds)(const evn_cluster *cluster);
+    int (*rank_of)(const evn_cluster *cluster, int unit);
+    int (*widest)(const evn_cluster *cluster);
+    evn_status (*share_rooms)(evn_cluster *cluster, const double *mine, int most, double *room);
+    evn_status (*same_problem)(evn_cluster *cluster, const evn_problem *problem, evn_status mine);
+};
+
+extern const struct session_ranks session_ranks __attribute__((weak));
+
+static inline int session_has_ranks(void) { return &session_ranks != NULL; }
+
+/* Opens a session; `join` finds its ranks, as `how` says. */
+typedef evn_status session_join(evn_session *s, const void *how);
+evn_status session_open(evn_session **out, const evn_open_options *options, session_join *join,
+                        const void *how);
 
 /* The worst status of all ranks; without ranks, `mine`. */
-evn_status session_agree(const evn_session *session, evn_status mine);
-
-/* Closes the cluster with this status, as the last step; NULL: no ranks. */
-void session_leave(evn_cluster *cluster, evn_status status);
+static inline evn_status session_agree(const evn_session *s, evn_status mine) {
+    return s->cluster ? session_ranks.agree(s->cluster, mine) : mine;
+}
 
 /* Gathers a loop's results of all ranks' units on rank 0; nothing changes on other ranks.
  * Collective. */

@@ -111,7 +111,7 @@ static void close_otf2(evn_session *s) { free(s->archive); }
 
 /* -- all of them -- */
 
-/* The first whose end the name has. */
+/* The formats; the first whose ending the name has is taken. */
 static const struct trace_format formats[] = {
     {".otf2", 1, open_otf2, write_otf2, close_otf2},
     {".prv", 1, open_paraver, write_paraver, close_paraver},
@@ -138,7 +138,7 @@ int session_trace_keeps(const evn_session *s) {
     return s->traces && (s->cluster || s->format->whole);
 }
 
-/* Rank 0 gets what all ranks keep. */
+/* As many as rank 0 can hold of all ranks. */
 int session_trace_most(const evn_session *s) {
     const int most = TRACE_BURSTS / (s->cluster ? evn_cluster_size(s->cluster) : 1);
     return most > FEW_BURSTS ? most : FEW_BURSTS;
@@ -157,7 +157,7 @@ evn_status session_trace_loop(evn_session *s, const struct opened *o) {
     if (s->kept) return trace_add_loop(s->kept, o->loop, name);
     evn_status status = trace_add(&s->events, o->loop, "task", name, o->begin);
     fflush(evn_output_stream(s->trace.out));
-    if (!status && ferror(evn_output_stream(s->trace.out))) /* which says why */
+    if (!status && ferror(evn_output_stream(s->trace.out))) /* the commit's message says why */
         status = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
                                  : evn_output_commit(s->trace.out);
     return status;

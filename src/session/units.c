@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "session/session.h"
 #include "unit/descriptor.h"
+#include "unit/device_ops.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +31,10 @@ static evn_status read_oversubscribe(const evn_session *s, unsigned *flags) {
     return EVN_OK;
 }
 
-/* The user's list of units, unless the program gives one. */
+/* Lists of units and devices, of the program or its user. */
 struct words {
     const char *list, *devices;
-    const char *asked_list, *asked_devices; /* the same, where it was the user */
+    const char *asked_list, *asked_devices; /* the user's texts, for messages */
     unsigned flags;
 };
 
@@ -48,8 +49,7 @@ static evn_status read_words(const evn_session *s, struct words *w, const char *
     evn_status status = read_oversubscribe(s, &w->flags);
     if (status || !w->asked_devices || !w->devices) return status;
     int count;
-    char why[512];
-    status = evn_devices_count(w->devices, &count, why, sizeof why);
+    status = unit_count_devices(w->devices, &count);
     return status ? session_blame("EVENER_DEVICES", status) : EVN_OK;
 }
 
@@ -74,14 +74,14 @@ static evn_status count_cores(const struct words *w, int *wanted) {
 static evn_status open_machine(evn_session *s, const struct words *w) {
     int wanted = 0;
     evn_status status = EVN_OK;
-    if (s->machine) return EVN_OK; /* the program's */
+    if (s->machine) return EVN_OK; /* the program has given its machine */
     if (!s->cluster) {
         status = evn_machine_open(&s->own_machine);
     } else {
         status = session_agree(s, blame_words(w, count_cores(w, &wanted)));
         if (!status)
-            status = evn_cluster_machine(s->cluster, &s->own_machine, wanted,
-                                         (w->flags & EVN_OVERSUBSCRIBE) != 0);
+            status = session_ranks.machine(s->cluster, &s->own_machine, wanted,
+                                           (w->flags & EVN_OVERSUBSCRIBE) != 0);
     }
     s->machine = s->own_machine;
     return status;
@@ -101,16 +101,13 @@ static unsigned own_flags(unsigned flags) {
 static evn_status open_units(evn_session *s, const struct words *w) {
     evn_status status = EVN_OK;
     if (!(w->flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(s->machine))
-        status = evn_fail(EVN_USAGE,
-                          "HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than this one, on "
-                          "which nothing can run; unset them, or say HWLOC_THISSYSTEM=1 if it is "
-                          "this one");
+        status = evn_fail(EVN_USAGE, "%s", evn_machine_reason(s->machine));
     else
         status = blame_words(
             w, evn_units_open_on(&s->units, s->machine, w->list, w->devices, own_flags(w->flags)));
     s->described = (w->flags & EVN_DESCRIBE_ONLY) != 0;
     status = session_agree(s, status);
-    return status || !s->cluster ? status : evn_cluster_units(s->cluster, s->units, NULL);
+    return status || !s->cluster ? status : session_ranks.units(s->cluster, s->units, NULL);
 }
 
 evn_status session_begin(evn_session *s, const char *list, const char *devices, unsigned flags) {
@@ -160,14 +157,15 @@ evn_status evn_session_units_open(evn_session *s, const char *list, const char *
     if (status) return status;
     struct words w;
     if (s->units) status = session_at_work(s, "evn_session_units_open()");
-    if (status) return status; /* a body's: no rank waits for it */
+    if (status) return status; /* no rank waits for the call of a body */
     status = refuse_units(s, "evn_session_units_open()");
     if (!status) status = read_words(s, &w, list, devices, flags);
     status = session_agree(s, status);
     if (status) return status;
     close_units(s);
     status = open_units(s, &w);
-    if (!status) status = session_agree(s, session_trace_keep(s));
+    if (!status)
+        status = session_agree(s, session_has_files() ? session_files.units_opened(s) : EVN_OK);
     if (!status) return EVN_OK;
     evn_units_close(s->units);
     s->units = NULL;

@@ -66,8 +66,7 @@ static void check_origins(const struct change *c, const struct quadtree *before,
     }
 }
 
-static void test_trees(void **state) {
-    (void)state;
+TEST(trees) {
     enum { ROOTS = 3, LEVELS = 3, SIDE = ROOTS << LEVELS };
     static int old[SIDE * SIDE], cover[SIDE * SIDE];
     unsigned seed = 3;
@@ -244,8 +243,7 @@ static void same(const struct mesh *a, const struct mesh *b, const char *what) {
     }
 }
 
-static void test_as_a_plain_program(void **state) {
-    (void)state;
+TEST(as_a_plain_program) {
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2"};
     static const char *const schedules[] = {"map",         "auto",     "static",
                                             "dynamic",     "binpack",  "binpack:time",
@@ -274,8 +272,7 @@ static void test_as_a_plain_program(void **state) {
 }
 
 /* To the same time in twice as many steps of cells of half the side, the same number of levels. */
-static void test_order(void **state) {
-    (void)state;
+TEST(order) {
     double error[2][2];
     for (int levels = 0; levels < 2; levels++)
         for (int fine = 0; fine < 2; fine++) {
@@ -295,11 +292,4 @@ static void test_order(void **state) {
     assert_true(error[1][0] < 1.2 * error[0][1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_as_a_plain_program),
-        cmocka_unit_test(test_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,32 +4,6 @@ import struct
 WORD = (1 << 64) - 1
 
 
-def mend_checkpoint(random, data):
-    """apps/tdbem/files/checkpoint.c: a magic of 8, two sizes, words that identify the run, the state, the sum."""
-    if len(data) < 32:
-        return data
-    first, second = struct.unpack_from("<QQ", data, 8)
-    whole = len(data) - 32
-    if first > whole:
-        first = min(first, whole)
-    second = whole - first
-    data = data[:8] + struct.pack("<QQ", first, second) + data[24:]
-    total = 1469598103934665603
-
-    def add(total, part):
-        end = len(part) // 8 * 8
-        for (word,) in struct.iter_unpack("<Q", part[:end]):
-            total = (total ^ word) * 1099511628211 & WORD
-            total ^= total >> 32
-        for byte in part[end:]:
-            total = (total ^ byte) * 1099511628211 & WORD
-        return total
-
-    for part in (data[8:24], data[24:24 + first], data[24 + first:-8]):
-        total = add(total, part)
-    return data[:-8] + struct.pack("<Q", total)
-
-
 def folded(data):
     """Of words, each mixed in and folded."""
     total = 1469598103934665603
@@ -40,7 +14,7 @@ def folded(data):
 
 
 def mend_state(random, data):
-    """apps/common/checkpoint/state_file.c: eight numbers of 8 bytes, two texts, three numbers of each part, zeros, the header's sum; the parts.
+    """suite/apps/common/checkpoint/state_file.c: eight numbers of 8 bytes, two texts, three numbers of each part, zeros, the header's sum; the parts.
     Lengths are right again, mostly, and all sums."""
     if len(data) < 4096:
         return data
@@ -61,7 +35,7 @@ def mend_state(random, data):
     return bytes(data)
 
 
-HEADER = struct.Struct("<8sII6idd2Q")  # apps/tdbem/matrices/slices_file.c
+HEADER = struct.Struct("<8sII6idd2Q")  # suite/apps/tdbem/matrices/slices_file.c
 
 
 def lanes(parts):

@@ -48,6 +48,46 @@ def machine(evener):
     return of_file("m.json", seeds.texts("machine"), commands, mutate.JSON)
 
 
+PUBLISHED = b"""{"about": "few", "papers": [{"paper": "000", "title": "A paper", "about": "of it", "errors": ["one"]}],
+ "outputs": {"some": "plan $1 --class S --units $2:CPU:1 --schedule static --json - --quiet"}, "paths": {"load": "some{$1 $2}.iterations[0].load"},
+ "items": [
+  {"paper": "000", "item": "one", "what": "a sum", "kind": "V", "value": [2.0, 3], "unit": "x", "legible": true, "where": "here",
+   "ours": ["1 + 1", "list(3)"], "evidence": ["fitted", null], "second": ["published{000/two}[0]", ["1", "2"]], "band": [0.5, 2], "wanted": "more",
+   "because": "published{000/two}[0] > 3", "reason": "none"},
+  {"paper": "000", "item": "two", "what": "loads", "kind": "C", "value": [4], "where": "there", "ours": ["count(load{bt-mz 2|1})"],
+   "band": [0.1, 9], "holds": "1 < 2"},
+  {"paper": "000", "item": "three", "what": "a text", "kind": "T", "value": "yes", "where": "there", "range": [[1, 2]], "ours": ["1.5"], "reason": "why"}],
+ "pictures": [
+  {"paper": "000", "title": "Lines", "about": "of it", "draw": "lines", "along": "CPUs",
+   "series": [{"label": "ours", "x": [1, 2], "y": ["list(1, 2)"]}, {"label": "published", "x": [1, 2], "y": [2.5, 3]}]},
+  {"paper": "000", "title": "Bars", "draw": "bars", "parts": ["a", "b"], "rows": [
+   {"head": "h", "label": "l", "parts": "list(1, 2)", "note": "so <1 + 1> it is"}]},
+  {"paper": "000", "title": "Maps", "draw": "timelines", "only": "exchange", "plans": [{"plan": "some{bt-mz 2}", "label": "static"}]}]}
+"""
+
+
+def published(evener):
+    outputs = ["--json", "o.json", "--page", "o.md", "--report", "o.html"]
+    commands = [["bench", "papers", "--published", "p.json", "--quiet", *outputs], ["bench", "papers", "--published", "p.json"]]
+
+    def case(random, number):
+        make = of_file("p.json", [PUBLISHED], commands, mutate.JSON)
+        return {**make(random, number), "statuses": (0, 1, 2, 3)}
+    return case
+
+
+def units_file(evener):
+    found = [b"# nodes\nlocalhost 2:CPU:1\n* 1:CPU:1,1:GPU:1\n"]
+    run = ["run", "bt-mz", "--steps", "1", "--quiet", "--units", "u", "--oversubscribe"]
+    return of_file("u", found, [run, [*run, "--processes", "2"], ["plan", "bt-mz", "--units", "u"]], mutate.TEXT)
+
+
+def plan_file(evener):
+    found = of_maker(evener, seeds.Maker.plans) + [b"static 16 tasks 2 units: 8*0 8*1\n"]
+    words = ["bt-mz", "--plan", "p.json", "--units", "2:CPU:1", "--quiet"]
+    return of_file("p.json", found, [["run", *words, "--steps", "1", "--oversubscribe"], ["plan", *words]], mutate.JSON)
+
+
 def of_maker(evener, make):
     maker = seeds.Maker(evener)
     try:
@@ -84,7 +124,7 @@ def calibration(evener):
 def checkpoint(evener):
     found = of_maker(evener, seeds.Maker.checkpoints)
     run = [*BODY, *QUIET, "--steps", "20", "--json", "r.json", "--restart", "c", *seeds.CHECKPOINT_OUTPUTS]
-    return of_file("c", found, [run], mutate.BINARY, mend=checksums.mend_checkpoint)
+    return of_file("c", found, [run], mutate.BINARY, mend=checksums.mend_state)
 
 
 def states(app, *size):
@@ -129,6 +169,9 @@ FORMATS = {
     "probes": probes,
     "entries": entries,
     "machine": machine,
+    "published": published,
+    "units-file": units_file,
+    "plan-file": plan_file,
     "times": times,
     "report": report,
     "calibration": calibration,

@@ -14,17 +14,15 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "command"))
 import box  # pylint: disable=wrong-import-position
-import test_ranks as ranks  # pylint: disable=wrong-import-position
+import base as ranks  # pylint: disable=wrong-import-position
 
 SOON = 3  # s
 APPS = {"td-bem": ["--mesh", "sphere:2", "--steps", "600", "--every", "24"],

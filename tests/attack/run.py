@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole attack: files and options, environments, signals, kills, runs at once. Each part is a program of its own, too.
+"""The whole attack: files and options, environments, signals, runs at once. Each part is a program of its own, too.
 
     run.py --evener build/evener --sanitized build/sanitized/evener --cases 30      as `make test` does: always the same
     run.py --cases 3000 --seed today                                                more, and others
@@ -14,7 +14,6 @@ import box
 import crowd
 import environments
 import fuzz
-import kills
 import signals
 
 
@@ -35,7 +34,6 @@ def main():
         for name, part in {"fuzz": lambda: fuzz.fuzz(strict, fuzz.ALL, cases, seed, jobs, folder),
                            "environments": lambda: environments.run_matrix(strict, 2 * cases, seed, jobs, folder),
                            "signals": lambda: signals.signals(evener, max(20, cases // 4), seed, given.limit),
-                           "kills": lambda: kills.kills(evener, max(10, cases // 8), seed),
                            "crowd": lambda: crowd.crowd(evener, max(21, cases // 4), seed)}.items():
             begin = time.monotonic()
             print(f"-- {name}", flush=True)

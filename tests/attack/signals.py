@@ -34,7 +34,7 @@ WORK = {("info",): ["--json", "o.json"], ("run",): ["--steps", "400", "--json", 
         ("model", "ft"): ["--class", "D", "--json", "o.json"], ("model", "mg"): ["--class", "D", "--nodes", "64", "--json", "o.json"],
         ("report",): ["r.json", "--output", "o.html"], ("bench", "tasks"): ["--tasks", "20000", "--repeat", "5"],
         ("bench", "td-bem"): ["--mesh", "sphere:1"], ("bench", "cluster"): ["cluster.json"]}
-CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines", "cluster-1024.json")
+CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "suite", "bench", "machines", "cluster-1024.json")
 
 
 def works(evener):

@@ -8,8 +8,7 @@
 #include <evener.h>
 #include <math.h>
 
-static void test_reading(void **state) {
-    (void)state;
+TEST(reading) {
     static const struct {
         const char *text;
         enum number_fault fault;
@@ -43,8 +42,7 @@ static void test_reading(void **state) {
     }
 }
 
-static void test_checking(void **state) {
-    (void)state;
+TEST(checking) {
     double x = 7;
     assert_null(number_check("0.5", 0, 1, &x));
     assert_true(x == 0.5);
@@ -99,12 +97,9 @@ static void see_points(void) {
     free(json);
 }
 
-static void test_points(void **state) {
-    (void)state;
-    see_points();
-}
+TEST(points) { see_points(); }
 
-static void test_comma(void **state) {
+TEST(comma) {
     if (!set_comma_locale()) skip();
     test_reading(state);
     test_checking(state);
@@ -115,12 +110,4 @@ static void test_comma(void **state) {
     setlocale(LC_ALL, "C");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_checking),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_comma),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

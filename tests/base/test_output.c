@@ -157,8 +157,7 @@ static int clean(void **state) {
 
 /* -- whole or not at all -- */
 
-static void test_whole(void **state) {
-    (void)state;
+TEST_WITH(whole, NULL, clean) {
     const char *path = in_folder("a");
     for (way = ALL; way < WAYS; way++) {
         evn_output *o = begin(path, "first");
@@ -181,8 +180,7 @@ static void test_whole(void **state) {
 }
 
 /* Somebody else makes the file, or takes it away, while it is written. */
-static void test_meanwhile(void **state) {
-    (void)state;
+TEST_WITH(meanwhile, NULL, clean) {
     const char *path = in_folder("a");
     for (way = ALL; way < WAYS; way++) {
         evn_output *o = begin(path, "ours");
@@ -196,15 +194,13 @@ static void test_meanwhile(void **state) {
         o = begin(path, "lost");
         unlink(path);
         assert_int_equal(mkdir(path, 0777), 0);
-        assert_int_equal(end(o), EVN_SYSTEM);
-        assert_non_null(strstr(evn_message(), "a could not be written: Is a directory"));
+        assert_fails(end(o), EVN_SYSTEM, "a could not be written: Is a directory");
         assert_int_equal(count_files(1), 1);
     }
 }
 
 /* A folder that was moved is the same one. */
-static void test_moved(void **state) {
-    (void)state;
+TEST_WITH(moved, NULL, clean) {
     assert_int_equal(mkdir(in_folder("from"), 0777), 0);
     evn_output *o = begin(in_folder("from/a"), "text");
     assert_int_equal(rename(in_folder("from"), in_folder("to")), 0);
@@ -214,8 +210,7 @@ static void test_moved(void **state) {
 }
 
 /* The longest of names leaves no room for a longer one beside it. */
-static void test_long_name(void **state) {
-    (void)state;
+TEST_WITH(long_name, NULL, clean) {
     char name[256], path[500];
     memset(name, 'n', 255);
     name[255] = 0;
@@ -231,8 +226,7 @@ static void test_long_name(void **state) {
 }
 
 /* Each call that can fail does so, with and without an earlier file. */
-static void test_failures(void **state) {
-    (void)state;
+TEST_WITH(failures, NULL, clean) {
     static const struct {
         const char *call;
         int after, failure, way, earlier;
@@ -272,8 +266,7 @@ static void test_failures(void **state) {
 }
 
 /* Only the folder cannot be forced to disk: the file is there, and this is said. */
-static void test_folder_not_forced(void **state) {
-    (void)state;
+TEST_WITH(folder_not_forced, NULL, clean) {
     evn_output *o = begin(in_folder("a"), "text");
     failing = "fsync";
     after = 1;
@@ -288,8 +281,7 @@ static void test_folder_not_forced(void **state) {
     assert_int_equal(end(o), EVN_OK);
 }
 
-static void test_size_limit(void **state) {
-    (void)state;
+TEST_WITH(size_limit, NULL, clean) {
     const char *path = in_folder("a");
     const pid_t child = fork();
     if (!child) {
@@ -312,25 +304,23 @@ static void test_size_limit(void **state) {
 }
 
 /* What was made sure of is not more than the file in the end. */
-static void test_reserve(void **state) {
-    (void)state;
+TEST_WITH(reserve, NULL, clean) {
     evn_output *o = begin(in_folder("a"), "");
-    assert_int_equal(evn_output_reserve(o, 8 << 20), EVN_OK);
+    assert_ok(evn_output_reserve(o, 8 << 20));
     fputs("text", evn_output_stream(o));
     assert_int_equal(end(o), EVN_OK);
     struct stat s;
     assert_int_equal(stat(in_folder("a"), &s), 0);
     assert_int_equal(s.st_size, 4);
     assert_true(s.st_blocks * 512 < 1 << 20);
-    assert_int_equal(evn_output_try(NULL, in_folder("b"), (size_t)1 << 60), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "b has no room for its 1.15e+12 MB: "));
-    assert_int_equal(evn_output_try(NULL, in_folder("b"), 1000), EVN_OK);
+    assert_fails(evn_output_try(NULL, in_folder("b"), (size_t)1 << 60), EVN_SYSTEM,
+                 "b has no room for its 1.15e+12 MB: ");
+    assert_ok(evn_output_try(NULL, in_folder("b"), 1000));
     assert_int_equal(count_files(0), 1);
 }
 
 /* Written out of order by its descriptor; what is written into has none. */
-static void test_descriptor(void **state) {
-    (void)state;
+TEST_WITH(descriptor, NULL, clean) {
     for (way = ALL; way < WAYS; way++) {
         evn_output *o = begin(in_folder("a"), "");
         const int fd = evn_output_descriptor(o);
@@ -348,14 +338,13 @@ static void test_descriptor(void **state) {
     }
     way = ALL;
     evn_output *standard;
-    assert_int_equal(evn_output_open(&standard, NULL, "-"), EVN_OK);
+    assert_ok(evn_output_open(&standard, NULL, "-"));
     assert_int_equal(evn_output_descriptor(standard), -1);
     evn_output_close(standard);
     assert_int_equal(evn_output_descriptor(NULL), -1);
 }
 
-static void test_misuse(void **state) {
-    (void)state;
+TEST_WITH(misuse, NULL, clean) {
     evn_output *o;
     int fd;
     assert_int_equal(evn_output_open(&o, "X", NULL), EVN_USAGE);
@@ -365,13 +354,13 @@ static void test_misuse(void **state) {
     assert_null(evn_output_stream(NULL));
     assert_int_equal(evn_output_reserve(NULL, 1), EVN_USAGE);
     assert_int_equal(evn_output_scratch(NULL, root), EVN_USAGE);
-    assert_int_equal(evn_output_commit(NULL), EVN_OK);
+    assert_ok(evn_output_commit(NULL));
     evn_output_close(NULL);
     assert_int_equal(evn_output_same(NULL, "a"), 0);
     assert_int_equal(evn_output_scratch(&fd, NULL), EVN_USAGE);
     assert_int_equal(fd, -1);
     o = begin(in_folder("a"), "text");
-    assert_int_equal(evn_output_commit(o), EVN_OK);
+    assert_ok(evn_output_commit(o));
     fputs("more", evn_output_stream(o));
     assert_int_equal(evn_output_commit(o), EVN_USAGE);
     evn_output_close(o);
@@ -380,8 +369,7 @@ static void test_misuse(void **state) {
 
 /* -- modes and links -- */
 
-static void test_modes(void **state) {
-    (void)state;
+TEST_WITH(modes, NULL, clean) {
     static const mode_t mode[] = {0600, 0644, 0666, 0755, 0440};
     const char *path = in_folder("a");
     const mode_t mask = umask(027);
@@ -400,8 +388,7 @@ static void test_modes(void **state) {
 }
 
 /* The owner and group stay where we may say so; where not, another group gets nothing. */
-static void test_owners(void **state) {
-    (void)state;
+TEST_WITH(owners, NULL, clean) {
     if (geteuid()) skip();
     const char *path = in_folder("a");
     struct stat s;
@@ -436,8 +423,7 @@ static void test_owners(void **state) {
     assert_int_equal(chmod(root, 0700), 0);
 }
 
-static void test_links(void **state) {
-    (void)state;
+TEST_WITH(links, NULL, clean) {
     struct stat s;
     for (way = ALL; way < WAYS; way++) {
         assert_int_equal(mkdir(in_folder("other"), 0777), 0);
@@ -464,8 +450,7 @@ static void test_links(void **state) {
 
 /* -- written into -- */
 
-static void test_refused(void **state) {
-    (void)state;
+TEST_WITH(refused, NULL, clean) {
     refuses(root, "Is a directory");
     refuses("/nowhere/a", "No such file or directory; name a file in a folder that exists");
     refuses("", "No such file or directory");
@@ -502,48 +487,45 @@ static void *read_late(void *arg) {
 }
 
 /* A pipe stays one; its reader may come after us, and where none comes this is said. */
-static void test_pipe(void **state) {
-    (void)state;
+TEST_WITH(pipe, NULL, clean) {
     pthread_t reader;
     void *text;
     struct stat s;
     assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
     assert_int_equal(pthread_create(&reader, NULL, read_late, NULL), 0);
     evn_output *o = begin(in_folder("pipe"), "through");
-    assert_int_equal(evn_output_reserve(o, 1000), EVN_OK);
+    assert_ok(evn_output_reserve(o, 1000));
     assert_int_equal(end(o), EVN_OK);
     assert_int_equal(pthread_join(reader, &text), 0);
     assert_string_equal(text, "through");
     /* looking whether it could be written is nothing that its reader sees */
     assert_int_equal(pthread_create(&reader, NULL, read_late, NULL), 0);
-    assert_int_equal(evn_output_try(NULL, in_folder("pipe"), 1000), EVN_OK);
+    assert_ok(evn_output_try(NULL, in_folder("pipe"), 1000));
     assert_int_equal(end(begin(in_folder("pipe"), "again")), EVN_OK);
     assert_int_equal(pthread_join(reader, &text), 0);
     assert_string_equal(text, "again");
-    assert_int_equal(evn_output_open(&o, "X", in_folder("pipe")), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "nothing has opened this pipe for reading within 10 s"));
+    assert_fails(evn_output_open(&o, "X", in_folder("pipe")), EVN_SYSTEM,
+                 "nothing has opened this pipe for reading within 10 s");
     assert_int_equal(stat(in_folder("pipe"), &s), 0);
     assert_true(S_ISFIFO(s.st_mode));
 }
 
 /* A device of our own: one that is always full. */
-static void test_own_device(void **state) {
-    (void)state;
+TEST_WITH(own_device, NULL, clean) {
     struct stat s;
     const char *path = in_folder("full");
     if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) skip();
     const int fd = open(path, O_WRONLY); /* none where this file system has no devices */
     if (fd < 0) skip();
     close(fd);
-    assert_int_equal(end(begin(path, "text")), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "full could not be written: No space left on device"));
+    assert_fails(end(begin(path, "text")), EVN_SYSTEM,
+                 "full could not be written: No space left on device");
     assert_int_equal(stat(path, &s), 0);
     assert_true(S_ISCHR(s.st_mode));
 }
 
 /* Standard output, by any name, goes on where it was; a file that it goes to is not replaced. */
-static void test_standard_output(void **state) {
-    (void)state;
+TEST_WITH(standard_output, NULL, clean) {
     const char *path = in_folder("out");
     const char *const name[] = {"-", "/dev/stdout", "/proc/self/fd/1", path};
     for (int i = 0; i < 4; i++) {
@@ -571,8 +553,7 @@ static void test_standard_output(void **state) {
 
 /* -- which are the same -- */
 
-static void test_same(void **state) {
-    (void)state;
+TEST_WITH(same, NULL, clean) {
     char a[200], dotted[220];
     snprintf(a, sizeof a, "%s", in_folder("a"));
     snprintf(dotted, sizeof dotted, "%s/./other/../new", root);
@@ -597,12 +578,11 @@ static void test_same(void **state) {
     assert_int_equal(count_files(0), 6);
 }
 
-static void test_scratch(void **state) {
-    (void)state;
+TEST_WITH(scratch, NULL, clean) {
     for (way = ALL; way < WAYS; way++) {
         int fd;
         char back[5] = "";
-        assert_int_equal(evn_output_scratch(&fd, root), EVN_OK);
+        assert_ok(evn_output_scratch(&fd, root));
         assert_int_equal(count_files(0), 0);
         assert_int_equal(pwrite(fd, "text", 4, 4096), 4);
         assert_int_equal(pread(fd, back, 4, 4096), 4);
@@ -644,8 +624,7 @@ static void assert_letters(const char *path) {
         if (text[i] != text[0]) fail_msg("%s: %c and %c", path, text[0], text[i]);
 }
 
-static void test_two_at_once(void **state) {
-    (void)state;
+TEST_WITH(two_at_once, NULL, clean) {
     for (way = ALL; way < WAYS; way++)
         for (int round = 0; round < 40; round++) {
             pid_t child[2];
@@ -670,8 +649,7 @@ static void kill_soon(pid_t child, unsigned *seed) {
 
 /* Killed at any moment: new files are there whole or not at all; where one is replaced, a kill in
  * the microseconds between two calls may leave a whole file more. */
-static void test_killed(void **state) {
-    (void)state;
+TEST_WITH(killed, NULL, clean) {
     unsigned seed = 1;
     for (int round = 0; round < 40; round++) {
         const int replaces = round % 2;
@@ -689,16 +667,4 @@ static void test_killed(void **state) {
     }
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_teardown(name, clean)
-    const struct CMUnitTest tests[] = {
-        TEST(test_whole),      TEST(test_meanwhile),   TEST(test_moved),
-        TEST(test_long_name),  TEST(test_failures),    TEST(test_folder_not_forced),
-        TEST(test_size_limit), TEST(test_reserve),     TEST(test_misuse),
-        TEST(test_modes),      TEST(test_owners),      TEST(test_links),
-        TEST(test_refused),    TEST(test_pipe),        TEST(test_own_device),
-        TEST(test_same),       TEST(test_scratch),     TEST(test_standard_output),
-        TEST(test_killed),     TEST(test_two_at_once), TEST(test_descriptor),
-    };
-    return cmocka_run_group_tests_name("output", tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -4,19 +4,14 @@
 #include <evener/number.h>
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static void says(const char *text, const char *why) {
     if (!strstr(evn_message(), why)) fail_msg("%s: \"%s\" is not in: %s", text, why, evn_message());
 }
 
-static void test_whole(void **state) {
-    (void)state;
+TEST(whole) {
     static const struct {
         const char *text, *why;
     } bad[] = {
@@ -51,18 +46,17 @@ static void test_whole(void **state) {
     } good[] = {{"0", 0}, {"-7", -7}, {"+1000", 1000}, {"0012", 12}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         long n = 5;
-        assert_int_equal(evn_read_whole(good[i].text, -7, 1000, &n), EVN_OK);
+        assert_ok(evn_read_whole(good[i].text, -7, 1000, &n));
         assert_int_equal(n, good[i].is);
     }
     long n = 5;
-    assert_int_equal(evn_read_whole("9223372036854775807", 0, LONG_MAX, &n), EVN_OK);
+    assert_ok(evn_read_whole("9223372036854775807", 0, LONG_MAX, &n));
     assert_true(n == LONG_MAX);
     assert_int_equal(evn_read_whole("9223372036854775808", 0, LONG_MAX, &n), EVN_USAGE);
     says("LONG_MAX + 1", "too large; expected a whole number from 0");
 }
 
-static void test_real(void **state) {
-    (void)state;
+TEST(real) {
     const evn_bounds above = {0, INFINITY, 1}, part = {0, 1, 0}, all = {-INFINITY, INFINITY, 0};
     static const struct {
         const char *text;
@@ -70,10 +64,10 @@ static void test_real(void **state) {
     } good[] = {{"0.5", 0.5}, {"1e101", 1e101}, {".5", .5}, {"5.", 5}, {"+2E-3", 2e-3}};
     double x = -1;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(evn_read_real(good[i].text, above, &x), EVN_OK);
+        assert_ok(evn_read_real(good[i].text, above, &x));
         assert_true(x == good[i].is);
     }
-    assert_int_equal(evn_read_real("-1e308", all, &x), EVN_OK);
+    assert_ok(evn_read_real("-1e308", all, &x));
     assert_true(x == -1e308);
     static const struct {
         const char *text, *why;
@@ -98,17 +92,16 @@ static void test_real(void **state) {
     }
     assert_int_equal(evn_read_real("1.01", part, &x), EVN_USAGE);
     says("1.01", "too large; expected a number from 0 to 1");
-    assert_int_equal(evn_read_real("0", part, &x), EVN_OK);
-    assert_int_equal(evn_read_real("0e-999", part, &x), EVN_OK);
+    assert_ok(evn_read_real("0", part, &x));
+    assert_ok(evn_read_real("0e-999", part, &x));
     assert_int_equal(evn_read_real("1e-999", part, &x), EVN_USAGE); /* no 0 was written */
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST(units) {
     static const evn_scale times[] = {{"us", 1e-6}, {"s", 1}, {NULL, 0}};
     const evn_bounds bounds = {0, 10, 0}, above = {0, INFINITY, 1};
     double x = -1;
-    assert_int_equal(evn_read_scaled("5us", times, bounds, &x), EVN_OK);
+    assert_ok(evn_read_scaled("5us", times, bounds, &x));
     assert_true(fabs(x - 5e-6) < 1e-20);
     assert_int_equal(evn_read_scaled("5", times, bounds, &x), EVN_USAGE);
     says("5",
@@ -130,7 +123,7 @@ static void test_units(void **state) {
                 {"64MiB", 64 << 20},
                 {"1e3", 1e3}};
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        assert_int_equal(evn_read_size(size[i].text, above, &x), EVN_OK);
+        assert_ok(evn_read_size(size[i].text, above, &x));
         assert_true(x == size[i].is);
     }
     static const char *const bad[] = {"",  "MB",   "50mb",  "50 MB", "50M",
@@ -141,12 +134,11 @@ static void test_units(void **state) {
     }
 }
 
-static void test_lists(void **state) {
-    (void)state;
+TEST(lists) {
     const evn_bounds all = {-INFINITY, INFINITY, 0};
     double *list = NULL;
     int n = 0;
-    assert_int_equal(evn_read_reals("1,-2.5,3e2", 3, all, &list, &n), EVN_OK);
+    assert_ok(evn_read_reals("1,-2.5,3e2", 3, all, &list, &n));
     assert_int_equal(n, 3);
     assert_true(list[0] == 1 && list[1] == -2.5 && list[2] == 3e2);
     free(list);
@@ -162,21 +154,14 @@ static void test_lists(void **state) {
 }
 
 /* Half of the world has set a comma. */
-static void test_locale(void **state) {
-    (void)state;
+TEST(locale) {
     const evn_bounds all = {-INFINITY, INFINITY, 0};
     double x = 0;
     if (!set_comma_locale()) skip();
-    assert_int_equal(evn_read_real("0.25", all, &x), EVN_OK);
+    assert_ok(evn_read_real("0.25", all, &x));
     assert_true(x == 0.25);
     assert_int_equal(evn_read_real("0,25", all, &x), EVN_USAGE);
     setlocale(LC_ALL, "C");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole), cmocka_unit_test(test_real),   cmocka_unit_test(test_units),
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_locale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

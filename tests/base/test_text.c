@@ -2,17 +2,10 @@
 #include "base/text.h"
 #include <evener/text.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
-static void test_number(void **state) {
-    (void)state;
+TEST(number) {
     long n = -7;
     const char *p = "12,3";
     assert_true(evn_text_number(&p, 100, &n));
@@ -33,10 +26,9 @@ static void test_number(void **state) {
     assert_false(evn_text_number(&p, LONG_MAX, &n));
 }
 
-static void test_spec(void **state) {
-    (void)state;
+TEST(spec) {
     evn_spec spec;
-    assert_int_equal(evn_spec_parse(&spec, "thing", "name:a=1,b,c=x=y"), EVN_OK);
+    assert_ok(evn_spec_parse(&spec, "thing", "name:a=1,b,c=x=y"));
     assert_string_equal(spec.name, "name");
     assert_int_equal(spec.options, 3);
     assert_string_equal(spec.option[0].key, "a");
@@ -44,7 +36,7 @@ static void test_spec(void **state) {
     assert_string_equal(spec.option[1].key, "b");
     assert_null(spec.option[1].value);
     assert_string_equal(spec.option[2].value, "x=y");
-    assert_int_equal(evn_spec_parse(&spec, "thing", "name"), EVN_OK);
+    assert_ok(evn_spec_parse(&spec, "thing", "name"));
     assert_int_equal(spec.options, 0);
     char longest[400];
     memset(longest, 'a', sizeof longest - 1);
@@ -56,8 +48,7 @@ static void test_spec(void **state) {
     assert_int_equal(evn_spec_parse(&spec, "thing", longest), EVN_USAGE);
 }
 
-static void test_message(void **state) {
-    (void)state;
+TEST(message) {
     assert_int_equal(evn_fail(EVN_USAGE, "inner %d", 1), EVN_USAGE);
     evn_fail(EVN_BODY, "outer: %s", evn_message()); /* the old message inside of the new one */
     assert_string_equal(evn_message(), "outer: inner 1");
@@ -65,8 +56,7 @@ static void test_message(void **state) {
     assert_non_null(evn_status_text((evn_status)99));
 }
 
-static void test_utf8(void **state) {
-    (void)state;
+TEST(utf8) {
     static const struct {
         const char *text;
         int bytes;
@@ -88,8 +78,7 @@ static void test_utf8(void **state) {
         assert_int_equal(evn_utf8(c[i].text), c[i].bytes);
 }
 
-static void test_plain(void **state) {
-    (void)state;
+TEST(plain) {
     static const char *const c[][2] = {
         {"run: \"x\" is none", "run: \"x\" is none"},
         {"a\nb\tc\rd", "a\\nb\\tc\\rd"},
@@ -112,8 +101,7 @@ static void test_plain(void **state) {
 }
 
 /* Of a long word the beginning, the end and the length are left, whatever it is made of. */
-static void test_plain_long_word(void **state) {
-    (void)state;
+TEST(plain_long_word) {
     enum { LONG = 131072 };
     char *text = malloc(LONG + 100), out[1024], again[1024];
     assert_non_null(text);
@@ -134,8 +122,7 @@ static void test_plain_long_word(void **state) {
 }
 
 /* Many words lose those in the middle; nothing is written beyond `size`. */
-static void test_plain_size(void **state) {
-    (void)state;
+TEST(plain_size) {
     char text[3000], out[64];
     for (size_t i = 0; i < sizeof text; i++) text[i] = i % 7 ? 'w' : ' ';
     memcpy(text, "begin", 5);
@@ -152,8 +139,7 @@ static void test_plain_size(void **state) {
 }
 
 /* A message of any length keeps what was right to say at its end. */
-static void test_long_message(void **state) {
-    (void)state;
+TEST(long_message) {
     char *word = malloc(131073);
     assert_non_null(word);
     memset(word, 'z', 131072);
@@ -161,18 +147,10 @@ static void test_long_message(void **state) {
     evn_fail(EVN_USAGE, "thing: \"%s\" is none, expected another\x1b[2J", word);
     free(word);
     assert_in_range(strlen(evn_message()), 100, 400);
-    assert_non_null(strstr(evn_message(), "is none, expected another\\x1b[2J"));
+    assert_says("is none, expected another\\x1b[2J");
     evn_fail(EVN_BODY, "again: %s", evn_message());
     assert_int_equal(strncmp(evn_message(), "again: thing: \"zzz", 18), 0);
-    assert_non_null(strstr(evn_message(), "is none, expected another\\x1b[2J"));
+    assert_says("is none, expected another\\x1b[2J");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_number),     cmocka_unit_test(test_spec),
-        cmocka_unit_test(test_message),    cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_plain),      cmocka_unit_test(test_plain_long_word),
-        cmocka_unit_test(test_plain_size), cmocka_unit_test(test_long_message),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -34,6 +34,7 @@ SCHEDULES = ["static:chunk=2", "dynamic", "guided:size", "binpack", "weighted:si
 
 TOGETHER = 25  # programs in a file
 END = ".c"     # of their names
+STANDARD = [], ["-std=gnu++17"]
 HEAD = """#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,22 @@ HEAD = """#include <stddef.h>
 #define SHARED _Pragma("omp atomic")
 static long long table[262144];
 static int square(int x) { return x * x % 1009; }
+#define unused @ /* words that generated text may not have */
+#define type @
+#define is @
+#define site @
+#define count @
+#define error @
+#define volatile @
+#ifdef __cplusplus
+#include <initializer_list>
+namespace space {
+static int one = 1;
+namespace in { static long long two = 2; }
+template <int low, int high> struct range { enum { from = low, to = high }; };
+template <class A, class B> static int sum(A a, B b) { return (int)(a + b); }
+}
+#endif
 """
 
 
@@ -80,13 +97,54 @@ class Program:
         high = low + trips * step - (r.randrange(step) if trips else 0)
         if r.random() < 0.3:
             high = f"{high} + ({names and r.choice(names) or 0} & 0)" if type_ in ("int", "long") else f"{high} /* ; ) */"
+        w = r.choice([v, v, v, f"({v})"])
         if r.random() < 0.7:
-            compare = r.choice([f"{v} < {high}", f"({high}) > {v}", f"{v} <= {high}"])
-            move = r.choice([f"{v} += {step}", f"{v} = {v} + {step}"] + ([f"{v}++", f"++{v}"] if step == 1 else []))
+            compare = r.choice([f"{w} < {high}", f"({high}) > {w}", f"{w} <= {high}", f"({w} < ({high}))"])
+            move = r.choice([f"{w} += {step}", f"{v} = {w} + {step}", f"{v} = {step} + {w}", f"{w} = {w} + ({step})",
+                             f"({v} += ({step}))"] + ([f"{w}++", f"++{w}", f"({v}++)"] if step == 1 else []))
             return type_, f"{v} = {low}; {compare}; {move}"
-        compare = r.choice([f"{v} > {low}", f"{low} < {v}"] + ([f"{v} >= {low}"] if low > 3 else []))
-        move = r.choice([f"{v} -= {step}", f"{v} = {v} - {step}"] + ([f"{v}--", f"--{v}"] if step == 1 else []))
-        return type_, f"{v} = {high}; {compare}; {move}" if low > 3 else f"{v} = {high} + 4; {v} > {low} + 4; {v}--"
+        compare = r.choice([f"{w} > {low}", f"{low} < {w}", f"(({low}) < {w})"] + ([f"{w} >= {low}"] if low > 3 else []))
+        move = r.choice([f"{w} -= {step}", f"{v} = {w} - {step}", f"{w} = {v} - ({step})"] + ([f"{w}--", f"--{w}"] if step == 1 else []))
+        return type_, f"{v} = {high}; {compare}; {move}" if low > 3 else f"{v} = {high} + 4; {w} > {low} + 4; {w}--"
+
+    def declared(self, type_, head):
+        """The head with its variable's declaration, perhaps with attributes."""
+        v, rest = head.split(" ", 1)
+        return self.r.choice([f"{type_} {head}"] * 4 + [f"{type_} {v} __attribute__((__unused__)) {rest}",
+                                                       f"__attribute__((__unused__)) {type_} {head}", f"register {type_} {head}"[9 * (END != ".c"):]])
+
+    def aside(self):
+        """A directive in a branch that is not compiled."""
+        r = self.r
+        wrong = r.choice(["#pragma omp teams distribute num_teams(2:CPUS:1)\nfor (struct node *p = head; p; p = p->next) visit(p);",
+                          "#pragma omp teams num_teams(1:CPU:1)\nwhile (", "#pragma omp distribut\n} } (", "#pragma omp teams distribute num_teams(1:CPU:1"])
+        return r.choice([["#if 0", wrong, "#endif"], ["#ifdef NONE", "#if 1", wrong, "#endif", "#endif"],
+                         ["#if 1", "#elif 1", wrong, "#else", wrong, "#endif"], ["#ifndef NONE", "#else", wrong, "#endif"]])
+
+    def bare(self, out, names):
+        """A loop whose body has no braces."""
+        v = self.name()
+        type_, head = self.head(v, names)
+        place = f"table[(int){v} & 262143]"
+        body = self.r.choice(self.bodies(place, v, names))
+        self.directive(out, self.clauses([], []))
+        if self.r.random() < 0.2:
+            out += self.aside()
+        out += [f"for ({self.declared(type_, head)})", *body]
+
+    def bodies(self, place, v, names):
+        """Statements without braces that add to a place."""
+        x, y = self.expression(names + [v]), self.expression(names)
+        return [[f"{place} += {x};"], [f"if ({x} % 2) {place} += {y}; else if ({y} % 3) {{ {place} -= 3; }} else {place} ^= 5;"],
+                [f"for (int k = 0; k < 5; k++) if (k == 3) break; else {place} += k * ({x});"],
+                [f"switch ({x} % 3) {{ case 0: {place} += 1; break; default: {place} += {y}; }}"],
+                [f"do {place} += 7; while ({place} % 3);"], [f"{place} += __extension__({{ int q = {x}; q > 3 ? q : 3; }});"],
+                ["#if 0", "break;", "#else", f"{place} += {x};", "#endif"],
+                [f"if ({x} % 2) {place} += 2;", "#ifdef NONE", "{", "#else", f"else {place} += 9;", "#endif"]] + self.more_bodies(place, x, y)
+
+    def more_bodies(self, place, x, y):
+        return [[f"{place} += ((struct {{ int a, b; }}){{{x}, 2}}).a;"], [f"{place} -= (int[]){{1, {y}, 3}}[1];"],
+                [f'_Pragma("omp simd") for (int k = 0; k < 3; k++) if (k) {place} += k; else {{ {place} += {x}; }}']]
 
     def statement(self, names, depth):
         """Something that changes variables of the iteration alone."""
@@ -144,8 +202,18 @@ class Program:
                 for _ in range(r.randrange(3))]
         privates, firsts = [self.name() for _ in range(r.randrange(2))], [self.name() for _ in range(r.randrange(2))]
         last = self.name() if r.random() < 0.4 else None
-        for v, op, type_ in sums:
-            out.append(f"{type_} {v} = {r.randrange(1, 60)};")
+        items = []  # of a clause: the variable, or part of an array or of what a pointer points at
+        for at, (v, op, type_) in enumerate(sums):
+            items.append(r.choice([v, v, f"{v}[1 : 2]", f"{v}[: 2 + 1]"]))
+            if items[at] == v:
+                out.append(f"{type_} {v} = {r.randrange(1, 60)};")
+                continue
+            array = r.choice([v, self.name()])
+            most = 2 if op in ("&&", "||") else 60  # these make 1 of any other number, also of an element that no iteration meets
+            out.append(f"{type_} {array}[3] = {{1, {r.randrange(1, most)}, {r.randrange(1, most)}}};")
+            if array != v:
+                out.append(f"{type_} *{v} = {array};")
+            sums[at] = f"{v}[1 + (mine & 1)]", op, type_
         for v in privates + firsts:
             out.append(f"int {v} = {r.randrange(40)};")
         if last:
@@ -155,7 +223,7 @@ class Program:
         if outer:
             out.append(f"{heads[0][0]} {variables[0]};")
         clauses = self.clauses(privates, firsts)
-        clauses += [f"reduction({'default, ' if r.random() < 0.2 else ''}{op}: {v})" for v, op, _ in sums]
+        clauses += [f"reduction({'default, ' if r.random() < 0.2 else ''}{op}: {item})" for item, (_, op, _) in zip(items, sums)]
         if last:
             clauses.append(f"lastprivate({last})")
         if loops > 1:
@@ -167,7 +235,7 @@ class Program:
         r.shuffle(clauses)
         self.directive(out, clauses)
         for i, (type_, head) in enumerate(heads):
-            out.append(f"for ({'' if outer else type_ + ' '}{head})" + (" {" if i == loops - 1 else ""))
+            out.append(f"for ({head if outer else self.declared(type_, head)})" + (" {" if i == loops - 1 else ""))
         seen = names + variables + firsts
         if privates:
             out.append(f"{privates[0]} = {self.expression(seen)};")
@@ -188,7 +256,8 @@ class Program:
             out.append(f"table[(({index}) & 262143)] += 1;")
         out.append("}")
         for v, _, _ in sums:
-            out.append(f'printf("%lld\\n", (long long){v});')
+            for element in [v] if v.isalnum() else [f"{v.split('[')[0]}[{i}]" for i in range(3)]:
+                out.append(f'printf("%lld\\n", (long long){element});')
         if last:
             out.append(f'printf("%d\\n", {last});')
 
@@ -212,7 +281,9 @@ class Program:
             names.append(v)
         for _ in range(self.r.randrange(1, 5)):
             out.append("{" if self.r.random() < 0.7 else f"if ({names[0]} > 0) {{")
-            self.loop(out, names)
+            if self.r.random() < 0.08:
+                out += self.aside()
+            (self.bare if self.r.random() < 0.3 else self.loop)(out, names)
             out.append("}")
         out += ["long long all = 0;", "for (int i = 0; i < 262144; i++) all = all * 31 + table[i];",
                 'printf("%lld\\n", all);', "memset(table, 0, sizeof table);", "}", ""]
@@ -230,12 +301,33 @@ class CxxProgram(Program):
         cast = f"static_cast<{type_}>({value})" if " " not in type_ or self.r.random() < 0.5 else f"({type_})({value})"
         return f"for (auto {name} = {cast}{comment or ''};" if self.r.random() < 0.5 else found.group()
 
+    def more_bodies(self, place, x, y):
+        return [[f"{place} += [](int z) {{ if (z > 3) return z; return 0; }}({x});"],
+                [f"{place} ^= [&]() mutable noexcept -> int {{ for (;;) break; return {x}; }}() + [q = 3] {{ return q; }}();"],
+                [f"if constexpr (sizeof(int) > 1) {place} += {x}; else {place} += 1;"],
+                [f"try {{ if ({x} % 2) throw 3; {place} += 1; }} catch (int z) {{ {place} += z; }} catch (...) {{ {place} = 0; }}"],
+                [f"for (int z : {{1, 2, {y}}}) if (z == 2) break; else {place} += z;"],
+                [f"{place} -= decltype(0){{{x}}} + space::sum<int, int>({y}, 1'0);"],
+                [f"for (auto &q : {{1, {x}}}) [[maybe_unused]] {self.name()}: if (q > 1) {{ {place} += q; }} else {{ {place} -= 1; }}"],
+                [f'if (const char *q = R"x(;}})x"; q[0] == \';\') {{ {place} += {x}; }} else {place} = 1;']]
+
+    def loop(self, out, names):
+        """With names of namespaces and templates in clauses and heads."""
+        super().loop(out, names)
+        if self.r.random() < 0.4:
+            v, op = self.name(), self.r.choice(["+", "^", "max"])
+            out.append("space::one = 5;\nspace::in::two = 7;")
+            self.directive(out, [f"reduction({op}: space::one, ::space::in::two)", "dist_schedule(dynamic, space::range<1, 2>::to)"])
+            out += [f"for (int {v} = space::range<1, 20>::from; {v} < space::sum<int, long>({self.r.randrange(1, 12)}, 2); {v}++) {{",
+                    OPERATORS[op].format(v="space::one", x=self.expression(names + [v])), OPERATORS[op].format(v="space::in::two", x=v), "}",
+                    'printf("%d %lld\\n", space::one, space::in::two);']
+
     def text(self):
         lines = AUTO.sub(self.deduced, super().text()).split("\n")
         body, name = lines[1:-2], f"program{self.number}"
         kind = self.r.randrange(4)
         if kind == 0:
-            return "\n".join([f"template <class T> struct of{self.number} {{ T unused; void run() {{", *body, "} };",
+            return "\n".join([f"template <class T> struct of{self.number} {{ T rest; void run() {{", *body, "} };",
                               f"static void {name}() {{ of{self.number}<int>().run(); }}", ""])
         if kind == 1:
             return "\n".join([f"static const auto {name} = [] {{", *body, "};", ""])
@@ -273,7 +365,7 @@ def is_read_as_it_is(command, folder, number, text):
 
 def build(command, name, output, compiler, mode):
     """What is wrong with the file, in words of the compiler, or ''."""
-    made = run([command, *mode, "-fwrapv", "-w", name, "-o", output], env=environment(compiler))
+    made = run([command, *mode, *STANDARD[END != ".c"], "-fwrapv", "-w", name, "-o", output], env=environment(compiler))
     return f"status {made.returncode}: {made.stderr}" if made.returncode else ""
 
 
@@ -305,7 +397,7 @@ def compare(command, folder, texts, modes):
     """Of each program that is not the same everywhere, what differs."""
     name = os.path.join(folder, f"p{min(texts)}")
     write(name + END, texts)
-    plain = run([environment(COMPILERS[0])["EVENER_CC" if END == ".c" else "EVENER_CXX"], "-fwrapv", "-w", name + END, "-o", name])
+    plain = run([environment(COMPILERS[0])["EVENER_CC" if END == ".c" else "EVENER_CXX"], *STANDARD[END != ".c"], "-fwrapv", "-w", name + END, "-o", name])
     if plain.returncode:
         return {min(texts): "the plain compiler: " + plain.stderr}
     expected = sections(run([name]).stdout)
@@ -372,8 +464,8 @@ def checked_command(folder):
     checked = os.path.join(folder, "evener-cc")
     words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("CXX", "c++"), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
     subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O0", "-fsanitize=address,undefined",
-                    "-fno-sanitize-recover", *words, "-I", os.path.join(SOURCE, "tools", "cc"),
-                    *glob.glob(os.path.join(SOURCE, "tools", "cc", "**", "*.c"), recursive=True), "-o", checked], check=True)
+                    "-fno-sanitize-recover", *words, "-I", os.path.join(SOURCE, "cc"),
+                    *glob.glob(os.path.join(SOURCE, "cc", "**", "*.c"), recursive=True), "-o", checked], check=True)
     return checked
 
 
@@ -399,9 +491,8 @@ def try_mutants(checked, folder, texts, count, seed, environment=lambda number: 
 def mutants(folder, count, seed):
     """The rewriter with sanitizers, on mutants of the programs of the tests."""
     checked = checked_command(folder)
-    texts = []
-    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c")) +
-                       glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
+    texts = [("m.c", text) for _, text, *_ in common.wrong("wrong")]
+    for name in sorted(glob.glob(os.path.join(HERE, "forms", "*.c")) + glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
         with open(name) as file:
             texts.append(("m" + os.path.splitext(name)[1], file.read()))
     # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed

@@ -4,13 +4,16 @@
     tests/cc/fuzz_fortran.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER]
 
 Programs use both forms, kinds of loop variables, labels and names, cycle, inner loops with exit, continued lines, clauses, nested
-parallel loops; each has to print the same integers as without directives. Run: ctest -R cc-fortran-fuzz; without gfortran it is skipped.
+parallel loops, variables called as functions of Fortran, lastprivate of allocatable and polymorphic variables, pointers and texts, words
+that go on in the next line, and in fixed form blanks in words, none between them, tabs and text behind column 72; each has to print the
+same as without directives. Run: ctest -R cc-fortran-fuzz; without gfortran it is skipped.
 """
 import glob
 import os
 import random
 import shutil
 import sys
+import common
 from common import HERE, run
 from fuzz import SCHEDULES, UNITS, checked_command, main, try_mutants
 
@@ -18,18 +21,57 @@ OPERATORS = {"+": "{v} = {v} + {x}", "*": "{v} = {v} * (1 - 2 * modulo({x}, 2_8)
              "max": "{v} = max({v}, {x})", "min": "{v} = min({v}, {x})", "ior": "{v} = ior({v}, {x})",
              "iand": "{v} = iand({v}, not(modulo({x}, 64_8)))", "ieor": "{v} = ieor({v}, {x})", "-": "{v} = {v} - {x}"}
 
+# names of functions that no program here calls
+FUNCTIONS = """abs achar acos all any associated bit_size btest ceiling char count cshift digits dim dot_product dprod epsilon exp exponent
+    floor fraction huge iachar ibclr ibset ichar index ishft kind lbound log logical matmul maxloc maxval merge minloc minval mod move_alloc
+    nint null pack popcnt precision present product radix range rank real same_type_as scale scan set_exponent shape sign sin spacing
+    spread sqrt storage_size tan tiny transfer transpose trim ubound unpack verify""".split()
+TYPES = ["type base", "integer(8) :: n = 0", "integer(8), allocatable :: list(:)", "end type", "type, extends(base) :: child",
+         "integer(8) :: more = 7", "end type"]
+# a variable in lastprivate: its declaration, what it is before, what an iteration does with it (m), what is printed
+KEPT = [("integer(8), allocatable :: {v}(:)", ["{v} = [1, 2, 3]"],
+         ["if (allocated({v})) deallocate ({v})", "allocate ({v}(int(modulo({m}, 5_8)):5))", "{v} = {m}"], "{v}"),
+        ("integer(8), allocatable :: {v}(:)", ["{v} = [1]"], ["{v} = [{m}, {m} + 1]"], "{v}"),
+        ("character(:), allocatable :: {v}", ["{v} = 'none'"], ["{v} = repeat('ab', int(modulo({m}, 7_8)))"], "{v}"),
+        ("character(9) :: {v}", ["{v} = 'none'"], ["write ({v}, '(i9)') {m}"], "{v}"),
+        ("type(base) :: {v}", ["{v}%list = [4]"], ["{v}%n = {m}", "{v}%list = [{m}, 2_8]"], "{v}%n, {v}%list"),
+        ("class(base), allocatable :: {v}", ["allocate ({v})"],
+         ["if (allocated({v})) deallocate ({v})", "if (modulo({m}, 2_8) == 0) allocate (child :: {v})",
+          "if (.not. allocated({v})) allocate ({v})", "{v}%n = {m}"], "{v}%n"),
+        ("integer(8), pointer :: {v}(:)", ["{v} => table"], ["{v} => table(int(modulo({m}, 60_8)):70)"], "size({v})"),
+        ("integer(8) :: {v}(2, 2)", ["{v} = 3"], ["{v} = {m}"], "{v}")]
+
 
 class Program:
     """One random program: its lines in free form, labels as numbers before them."""
 
     def __init__(self, r):
         self.r, self.count, self.label, self.out, self.declared = r, 0, 0, [], []
+        self.functions = list(FUNCTIONS)
 
     def name(self, kind):
         self.count += 1
-        name = f"v{self.count}"
+        name = self.new_name()
         self.declared.append(f"integer({kind}) :: {name}")
         return name
+
+    def new_name(self):
+        if self.count < 3 or self.r.random() < 0.8 or not self.functions:
+            return f"v{self.count}"
+        return self.functions.pop(self.r.randrange(len(self.functions)))
+
+    def kept(self):
+        """Variables in lastprivate: their names, and lines for the body and behind the loop."""
+        names, body, printed = [], [], []
+        for declared, before, within, shown in self.r.sample(KEPT, self.r.choice([0, 0, 1, 2])):
+            self.count += 1
+            v = self.new_name()
+            self.declared.append(declared.format(v=v))
+            self.out += [line.format(v=v) for line in before]
+            names.append(v)
+            body += [(line, v) for line in within]
+            printed.append(f"print *, {shown.format(v=v)}")
+        return names, body, printed
 
     def case(self, text):
         return self.r.choice([text, text, text.upper(), text.title()])
@@ -104,7 +146,8 @@ class Program:
         sums = [(self.name(8), r.choice(list(OPERATORS))) for _ in range(r.randrange(3))]
         mine, last = self.name(8), self.name(8) if r.random() < 0.4 else None
         self.out += [f"{v} = {r.randrange(1, 9)}" for v, _ in sums] + ([f"{last} = -1"] if last else [])
-        clauses = [f"private({mine})", r.choice(["num_teams(2:CPU:1)", "num_teams(1 : cpu : 1 , 1::GPU::1)", "num_teams(auto)"])]
+        kept, within, printed = self.kept()
+        clauses = [f"private({mine})", *(f"lastprivate({v})" for v in kept), r.choice(["num_teams(2:CPU:1)", "num_teams(1 : cpu : 1 , 1::GPU::1)", "num_teams(auto)"])]
         if r.random() < 0.7:
             clauses.append("dist_schedule(" + r.choice(["static", "dynamic", "Dynamic, 2", "static, 3", "guided:size", "runtime"]) + ")")
         clauses += [f"reduction({self.case(op)}: {v})" for v, op in sums] + ([f"lastprivate({last})"] if last else [])
@@ -120,6 +163,7 @@ class Program:
         def innermost(cycles):
             self.out.append(f"{mine} = {self.expression(names + variables)}")
             self.statements(names + variables, mine, 0)
+            self.out.extend(line.format(v=v, m=mine) for line, v in within)
             self.statements(names + variables, mine, 1)
             if last:
                 self.out.append(f"{last} = {mine}")
@@ -136,27 +180,50 @@ class Program:
         if r.random() < 0.5:
             self.out.append("!$omp end teams distribute")
         self.out.append("print *, " + ", ".join(["1"] + [v for v, _ in sums] + ([last] if last else [])))
+        self.out += printed
 
     def kind(self, name):
-        return next(d for d in self.declared if d.endswith(" " + name))
+        return next(d for d in self.declared if d.endswith(" :: " + name))
 
     def text(self, fixed):
         names = [self.name(4) for _ in range(2)]
         self.out += [f"{n} = {self.r.randrange(30)}" for n in names]
         for _ in range(self.r.randrange(1, 5)):
             self.loop(names)
-        lines = ["program p", "implicit none", "integer(8) :: table(-99:9999) = 0", *self.declared, *self.out,
+        lines = ["program p", "implicit none", *TYPES, "integer(8), target :: table(-99:9999) = 0", *self.declared, *self.out,
                  "print *, sum(table * [(modulo(v1 + 7, 31), v1 = 1, 10099)])", "end program"]
         return "".join(self.fixed(line) if fixed else self.free(line) for line in lines)
 
     def free(self, line):
         directive = line.startswith("!$omp")
         words = line.split(" ")
+        if self.r.random() < 0.1 and len(line) > 20:
+            return self.broken(line, directive)
         if len(words) < 4 or self.r.random() < 0.7:
             return line + self.r.choice(["", "  ! a comment & more"] if not directive and len(line) < 80 else [""]) + "\n"
         at = self.r.randrange(3, len(words))
         more = "!$omp" + self.r.choice([" ", "& "]) if directive else self.r.choice(["    ", "  & "])
         return " ".join(words[:at]) + " & ! 'more'\n" + self.r.choice(["", "\n", "! between\n"]) + more + " ".join(words[at:]) + "\n"
+
+    def broken(self, line, directive):
+        """Goes on in the next line wherever it likes, within a word too, but not in a text."""
+        begin = line.index(" ") + 1 if directive else 1
+        places = [k for k in range(begin + 1, len(line) - 1) if line[:k].count("'") % 2 == 0 and "&" not in line[k - 1:k + 1]]
+        if not places:
+            return line + "\n"
+        at = self.r.choice(places)
+        more = self.r.choice(["!$omp &", "!$OMP&", "  !$omp  &"]) if directive else self.r.choice(["&", "   &"])
+        return line[:at] + "&\n" + self.r.choice(["", "\n", "  ! between\n"]) + more + line[at:] + "\n"
+
+    def blanks(self, text):
+        """Other blanks in a line of fixed form, which mean nothing outside of texts."""
+        if self.r.random() < 0.5:
+            return text
+        parts, kind = text.split("'"), self.r.randrange(3)
+        for k in range(0, len(parts), 2):
+            part = parts[k] if kind == 2 else parts[k].replace(" ", "")
+            parts[k] = part if kind == 0 else "".join(c + (" " if self.r.random() < 0.1 else "") for c in part)
+        return "'".join(parts)
 
     def fixed(self, line):
         r = self.r
@@ -165,16 +232,30 @@ class Program:
         label = ""
         if text[0].isdigit():
             label, text = text.split(" ", 1)
-        first = r.choice(["!$omp ", "c$omp ", "*$OMP0"]) if directive else f"{label:<5s} "
-        more = r.choice(["!$omp&", "c$omp+"]) if directive else "     &"
-        pieces = []
+        text = self.blanks(text)
+        first = r.choice(["!$omp ", "c$omp ", "*$OMP0"]) if directive else r.choice([f"{label:<5s} "] * 4 + [f"{label}\t"])
+        more = r.choice(["!$omp&", "c$omp+"]) if directive else r.choice(["     &"] * 4 + ["\t1"])
+        pieces, full = [], r.random() < 0.3  # full: lines of 66 columns, wherever that ends a word
+        if full:
+            while text:
+                piece, text = text[:66], text[66:]
+                if text and piece.rstrip().endswith(";"):
+                    return self.fixed(line)
+                pieces.append(piece + ("" if text else " " * (66 - len(piece)) + "junk") if r.random() < 0.5 else piece)
+            return first + ("\n" + more).join(pieces) + "\n"
         words = text.split(" ")
         while words:
             piece = words.pop(0)
             while words and len(piece) + len(words[0]) < 60:
                 piece += " " + words.pop(0)
+            while len(piece) > 60:
+                pieces.append(piece[:60])
+                piece = piece[60:]
             pieces.append(piece)
-        return first + ("\n" + more + " ").join(pieces) + "\n" + r.choice(["", "", "c     a comment\n", "\n"])
+        if any(piece.rstrip().endswith(";") for piece in pieces[:-1]):  # no line goes on behind a semicolon
+            return self.fixed(line)
+        more += "" if max(map(len, pieces)) == 60 else " "
+        return first + ("\n" + more).join(pieces) + "\n" + r.choice(["", "", "c     a comment\n", "\n"])
 
 
 def compare(command, folder, number):
@@ -213,8 +294,8 @@ def programs(command, folder, count, seed, keep):
 
 
 def mutants(folder, count, seed):
-    texts = []
-    for name in sorted(glob.glob(os.path.join(HERE, "wrong_fortran", "*.f*")) + glob.glob(os.path.join(HERE, "forms", "*.[fF]*"))):
+    texts = [("m" + os.path.splitext(name)[1], text) for name, text, *_ in common.wrong("wrong_fortran")]
+    for name in sorted(glob.glob(os.path.join(HERE, "forms", "*.[fF]*"))):
         with open(name) as file:
             texts.append(("m.f" if name.endswith(".f") else "m.f90", file.read()))
     return try_mutants(checked_command(folder), folder, texts, count, seed)

@@ -3,6 +3,7 @@
 
 Run: ctest -R cc-builds, or tests/cc/test_builds.py build/evener-cc [test ..]
 """
+import json
 import os
 import shutil
 import signal
@@ -32,6 +33,14 @@ int most(void) {
 #pragma omp teams distribute num_teams(1:CPU:1) reduction(max: n)
     for (int k = 0; k < 3; k++) n = part(k);
     return n;
+}
+"""
+TEAMS_C = """int main(void) {
+    int a[4];
+#pragma omp teams distribute num_teams(2:CPU:1)
+    for (int i = 0; i < 4; i++) a[i] = i;
+    printf("%d\\n", a[3]);
+    return 0;
 }
 """
 PLAIN = '#include "part.h"\nint part(int i) { return FACTOR * i; }\n'
@@ -193,6 +202,143 @@ class Builds(Case):
             self.make("-c", "-o", "c.o", "sub folder/main.c", compiler="ccache " + COMPILERS[0], env=env)
             self.make("c.o", "part.c", "-Isub folder", compiler="ccache " + COMPILERS[0], env=env)
             self.assertEqual(self.output(), "90\n")
+
+    def test_names_of_files(self):
+        """Any that a file may have: sources, objects, folders; in messages and dependencies as they are."""
+        text = '#include <stdio.h>\nint main(void) {\nint s = 0;\n#pragma omp teams distribute num_teams(2:CPU:1) reduction(+ : s)\n' \
+               'for (int i = 0; i < 5; i++) s += i;\nprintf("%d %s", s, __FILE__);\nreturn 0;\n}\n'
+        cxx = os.path.join(os.path.dirname(common.COMMAND), "evener-c++")
+        for number, name in enumerate(('a"b\nc\td', "a#b$c'd:e%sf", "a??-b c\\", "-a\u00e9;&(x)*[y]{z}", '\n\\"\\012?')):
+            folder, compiler = os.path.join(self.tree, "in " + name), COMPILERS[number % len(COMPILERS)]
+            os.mkdir(folder)
+            for end, command, mode in (".c", common.COMMAND, []), (".c", common.COMMAND, ["--preprocessed"]), (".cpp", cxx, []):
+                path = os.path.join(folder, name + end)
+                with self.subTest(name=name, end=end, mode=mode):
+                    with open(path, "w") as file:
+                        file.write(text)
+                    self.fine(run([command, *mode, path, "-o", os.path.join(folder, name)], env={"EVENER_CC": compiler}))
+                    self.assertEqual(self.fine(run([os.path.join(folder, name)])).stdout, f"10 {path}")
+            with open(path, "w") as file:
+                file.write(text.replace("CPU", "CPUS"))
+            for mode in [], ["--preprocessed"]:
+                self.assertTrue(run([cxx, *mode, "-c", path], env={"EVENER_CC": compiler}).stderr.startswith(f"{path}:4:42: error: num_teams: unknown family"))
+        self.write("a\tb c#d$.c", text)
+        plain = self.fine(run([COMPILERS[0], "-w", "-MMD", "-MF", "plain", "-c", "a\tb c#d$.c", "-o", "x.o"], cwd=self.tree))
+        self.make("-w", "-MMD", "-MF", "ours", "-c", "a\tb c#d$.c", "-o", "x.o")
+        self.assertEqual(self.read("ours").split(".c")[0], self.read("plain").split(".c")[0], plain)
+
+    def test_headers(self):
+        """Precompiled headers are made and used: by -include, as the first include, in files with directives and without."""
+        self.write("p.h", "#include <stdio.h>\n#define SAID 7\n")
+        self.write("u.c", TEAMS_C)
+        self.write("i.c", '/* a\n comment */ // another\n#include "p.h"\n' + TEAMS_C)
+        self.write("v.c", 'int v(void) { return SAID; }\n')
+        self.write("w.c", '#include "p.h"\nint w(void) { return SAID; }\n')
+        for words in (["p.h"], ["-x", "c-header", "p.h", "-o", "p.h.gch"], ["-c", "-O2", "-x", "c-header", "p.h", "-o", "p.h.gch"]):
+            self.make(*words, compiler="gcc")
+            self.assertGreater(os.path.getsize(os.path.join(self.tree, "p.h.gch")), 1000)
+        strict = ["-O2", "-Winvalid-pch", "-Werror"]
+        for words in ["-include", "p.h", "u.c"], ["i.c"], ["-c", "-include", "p.h", "v.c"], ["-c", "w.c"], ["-include", "p.h", "u.c", "v.c"]:
+            said = self.make("-H", *strict, *words, compiler="gcc").stderr
+            self.assertRegex(said, "^! (./)?p.h.gch")
+        os.unlink(os.path.join(self.tree, "p.h.gch"))
+        if "clang" in COMPILERS:
+            self.make("-x", "c-header", "p.h", "-o", "p.h.pch", compiler="clang")
+            self.make("-include", "p.h", "u.c", compiler="clang")
+            self.make("-include-pch", "p.h.pch", "-c", "v.c", compiler="clang")
+
+    def test_included(self):
+        """Directives, lists of units and pragmas in included files: the source is preprocessed by itself."""
+        os.mkdir(os.path.join(self.tree, "inc"))
+        self.write("inc/loop.h", "#pragma omp teams distribute num_teams(2:CPU:1)\n")
+        self.write("inc/list.h", "#define UNITS 2:CPU:1\n")
+        self.write("inc/macro.h", '#define SHARED _Pragma("omp teams distribute num_teams(2:CPU:1)")\n')
+        self.write("inc/all.h", '#include "loop.h"\n')
+        self.write("inc/inline.h", '#include <omp_cu.h>\nstatic unsigned most(void) { unsigned n = 0;\n#pragma omp teams distribute num_teams(3:CPU:1) '
+                   'reduction(max : n)\nfor (int i = 0; i < 9; i++) n = omp_get_num_cus();\nreturn n; }\n')
+        head, loop = "#include <omp_cu.h>\nint main(void) {\nint n = 0, *p = &n;\n", "for (int i = 0; i < 9; i++) if (omp_get_num_cus() == 2) *p = 2;\nreturn n != 2; }\n"
+        for number, (text, words) in enumerate(((head + '#include "inc/loop.h"\n' + loop, []), (head + "#include <all.h>\n" + loop, ["-Iinc"]),
+                                                ('#include "list.h"\n' + head + "#pragma omp teams distribute num_teams(UNITS)\n" + loop, ["-iquote", "inc"]),
+                                                (head + "SHARED\n" + loop, ["-include", "inc/macro.h"]),
+                                                ('#include "inc/inline.h"\nint main(void) { return most() != 3; }\n', []))):
+            self.write("s.c", text)
+            for compiler in COMPILERS[number % len(COMPILERS):][:1]:
+                with self.subTest(number=number, compiler=compiler):
+                    self.make("-w", *words, "s.c", compiler=compiler)
+                    self.fine(run([os.path.join(self.tree, "a.out")]))
+
+        self.write("s.c", head + "#include <loop.h>\n" + loop)
+        inc = {"CPATH": os.path.join(self.tree, "inc")}
+        said = self.cc(COMPILERS[0], "-c", "s.c", cwd=self.tree, env=inc)
+        self.assertIn("loop.h:1:1: note: this directive of an included file is read with the option --preprocessed\n", said.stderr)
+        self.make("-w", "--preprocessed", "s.c", env=inc)
+        self.write("s.c", head + "n = ;\n" + loop)
+        self.assertNotIn("note", self.cc(COMPILERS[0], "-c", "s.c", cwd=self.tree).stderr)
+
+    def test_as_a_compiler(self):
+        """What builds ask of a compiler: standard input, many files, questions, formats of messages."""
+        self.write("u.c", "#include <stdio.h>\n" + TEAMS_C)
+        self.write("two.c", "int two;\n")
+        text = self.read("u.c")
+        for compiler in COMPILERS:
+            for words in ["-x", "c", "-"], ["-O", "-pipe", "-xc", "-", "two.c", "-o", "a.out"]:
+                self.make(*words, compiler=compiler, input=text)
+                self.assertEqual(self.output(), "3\n")
+            self.make("-c", "-x", "c", "-", "-o", "plain.o", compiler=compiler, input="int plain;\n")
+            self.make("-S", "-o", "-", "u.c", compiler=compiler)
+            self.assertIn("__OPTIMIZE__", self.make("-O2", "-dM", "-E", "-x", "c", "-", compiler=compiler, input="").stdout)
+            self.assertIn("<stdin>:2:46: error", self.cc(compiler, "-xc", "-", cwd=self.tree, input=MAIN.split("int sum")[0].replace('#include "part.h"', "")
+                                                         .replace("#include <stdio.h>\nint main(void) {\n", "")
+                                                         + "#pragma omp teams distribute num_teams(2:CPUS:1)\n").stderr)
+            for question in ["-print-file-name=libc.so", "u.c"], ["-dumpmachine"], ["--version"], ["-print-search-dirs"], ["-v"], ["-dumpversion", "u.c"]:
+                asked = run([compiler, *question], cwd=self.tree)
+                got = self.cc(compiler, *question, cwd=self.tree)
+                self.assertEqual((got.stdout, got.returncode), (asked.stdout, asked.returncode), question)
+            self.assertNotEqual(self.cc(compiler, "-c", "u.c", "two.c", "-o", "x.o", cwd=self.tree).returncode, 0)
+            self.assertFalse(os.path.exists(os.path.join(self.tree, "x.o")))
+            self.make("-###", "-c", "u.c", compiler=compiler)
+        self.write("wrong.c", 'void f(void) {\n#pragma omp teams distribute num_teams(2:CPUS:1)\nfor (int i = 0; i < 9; i++) ;\n}\n')
+        said = json.loads(self.cc("gcc", "-fdiagnostics-format=json", "-c", "wrong.c", cwd=self.tree).stderr)
+        self.assertEqual((said[0]["kind"], said[0]["locations"][0]["caret"]["line"], said[0]["message"]),
+                         ("error", 2, 'num_teams: unknown family "CPUS", expected CPU, GPU or FPGA'))
+
+    def test_preprocessed(self):
+        """What -E gives, or another's, is compiled, as distcc and some of ccache's modes have it."""
+        cxx, env = os.path.join(os.path.dirname(common.COMMAND), "evener-c++"), {"EVENER_CC": COMPILERS[-1]}
+        self.write("u.c", "#include <omp_cu.h>\n#include <stdio.h>\n" + TEAMS_C.replace("a[i] = i", "a[i] = (int)omp_get_num_cus() + 1"))
+        self.write("u.cpp", self.read("u.c").replace("int a[4];", "int a[4];\ntry {\n").replace("= (int)", "= i > 5 ? throw 1 : (int)")
+                   .replace("printf", "throw 2;\n} catch (int x) { a[0] = x; }\nprintf"))
+        for command, source, cooked, language in (common.COMMAND, "u.c", "u.i", "cpp-output"), (cxx, "u.cpp", "u.ii", "c++-cpp-output"):
+            self.fine(run([command, "-E", source, "-o", cooked], cwd=self.tree, env=env))
+            self.fine(run([command, "-c", cooked], cwd=self.tree, env=env))
+            self.fine(run([command, "u.o"], cwd=self.tree, env=env))
+            self.assertEqual(self.output(), "3\n")
+            self.fine(run([command, "-x", language, "-"], cwd=self.tree, env=env, input=self.read(cooked)))
+            self.assertEqual(self.output(), "3\n")
+        self.write("p.c", "int n;\nint printf(const char *, ...);\n" + TEAMS_C)
+        self.fine(run([COMPILERS[0], "-E", "p.c", "-o", "p.i"], cwd=self.tree))
+        self.make("p.i")
+        self.assertEqual(self.output(), "3\n")
+
+    @unittest.skipUnless(shutil.which("g++"), "no g++")
+    def test_languages_at_once(self):
+        """C and C++ in one program with link-time optimisation, which makes cleanups of C++ C's: the archive has no group that would take their name."""
+        self.write("c.c", "int c(void) {\nint n = 0;\n#pragma omp teams distribute num_teams(2:CPU:1) reduction(+ : n)\nfor (int i = 0; i < 3; i++) n++;\nreturn n;\n}\n")
+        self.write("m.cpp", '#include <vector>\nextern "C" int c(void);\nint main() { std::vector<int> v(5); return c() + (int)v.size() != 8; }\n')
+        self.make("-flto", "-c", "c.c", compiler="gcc")
+        cxx = os.path.join(os.path.dirname(common.COMMAND), "evener-c++")
+        self.fine(run([cxx, "-O1", "-flto", "m.cpp", "c.o", "-o", "m"], cwd=self.tree, env={"EVENER_CC": "gcc"}))
+        self.fine(run([os.path.join(self.tree, "m")]))
+
+    @unittest.skipUnless(shutil.which("cmake"), "no cmake")
+    def test_ipo(self):
+        """CMake finds archivers that know the compiler's objects."""
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(p C)\ninclude(CheckIPOSupported)\n"
+                   "check_ipo_supported(RESULT r OUTPUT o LANGUAGES C)\nif(NOT r)\nmessage(FATAL_ERROR ${o})\nendif()\n")
+        self.fine(run(["cmake", "-S", self.tree, "-B", os.path.join(self.tree, "b"), f"-DCMAKE_C_COMPILER={common.COMMAND}"], env={"EVENER_CC": "gcc"}))
+        for tool in "gcc-ar", "gcc-nm", "gcc-ranlib":
+            got = self.fine(run([os.path.join(os.path.dirname(common.COMMAND), "evener-" + tool), "--version"], env={"EVENER_CC": "gcc"}))
+            self.assertEqual(got.stdout, run([tool, "--version"]).stdout)
 
     def test_options(self):
         shown = self.make("--show", "-Isub folder", "sub folder/main.c", "part.c").stdout.splitlines()

@@ -5,14 +5,16 @@ directive; what is wrong is said with the line of the source. Random programs: t
 Run: ctest -R cc-cxx, or tests/cc/test_cxx.py build/evener-cc [test ..]     EVENER_TEST_LONG=1: every compiler in every mode and standard
 """
 import os
+import re
 import shutil
 import common
 from common import Case, HERE, run
 
 LONG = os.environ.get("EVENER_TEST_LONG")
 CXX = [c for c in ("g++", "clang++") if shutil.which(c)]
-WAYS = [(c, m, s) for c in CXX for m in ((), ("--preprocessed",)) for s in ("17", "20")] if LONG else \
-    [(CXX[0], (), "17"), (CXX[-1], ("--preprocessed",), "20")]
+WAYS = [(c, m, s) for c in CXX for m in ((), ("--preprocessed",)) for s in ("17", "20")]
+TURN = {"forms.cpp": (CXX[0], (), "17"), "scopes.cpp": (CXX[-1], ("--preprocessed",), "20"), "exceptions.cpp": (CXX[-1], (), "17"),
+        "kernels.cpp": (CXX[0], ("--preprocessed",), "20")}
 UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:1")
 
 
@@ -34,7 +36,7 @@ class Cxx(Case):
         plain = os.path.join(self.folder, "plain")
         self.fine(run([CXX[0], "-std=c++17", "-w", "-I", common.INCLUDE, source, "-o", plain]))
         expected = self.fine(run([plain])).stdout
-        for compiler, mode, standard in WAYS:
+        for compiler, mode, standard in WAYS if LONG else [TURN[name]]:
             out = os.path.join(self.folder, "out")
             made = self.fine(run([as_cxx(), *words, *mode, f"-std=c++{standard}", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror",
                                   "-Wno-sign-conversion", source, "-o", out], env={"EVENER_CXX": compiler}))
@@ -46,6 +48,34 @@ class Cxx(Case):
     def test_forms(self):
         """Templates, members, lambdas, iterators, range-for, raw strings, try blocks."""
         self.same_everywhere("forms.cpp")
+
+    def test_scopes(self):
+        """Heads, bodies without braces, names of namespaces and templates in clauses."""
+        self.same_everywhere("scopes.cpp")
+
+    def test_words(self):
+        """As in C (test_forms.py); and each standard of C++."""
+        text = ("struct it { int *p; };\nint main() {\nint n = 4, s = 0, m = 0, l = 0, a[4] = {1, 2, 3, 4};\n"
+                "#pragma omp teams distribute num_teams(2:CPU:1) dist_schedule(dynamic, 2) reduction(+ : s) reduction(max : m) lastprivate(l) weight(n)\n"
+                "for (int i = 0; i < n; i++) s += i, l = i, m = i > m ? i : m;\n"
+                "#pragma omp teams distribute num_teams(2:CPU:1)\nfor (int &x : a) x += 1;\n"
+                "#pragma omp teams distribute num_teams(2:CPU:1)\nfor (auto x = a; x < a + 4; ++x) *x += 1;\n"
+                "try {\n#pragma omp teams distribute num_teams(2:CPU:1)\nfor (int i = 0; i < n; i++) if (i == 2) throw 7;\n} catch (int x) { s += x; }\n"
+                "return s * 100 + m * 10 + l + a[3] != 1339;\n}\n")
+        made = self.fine(self.build(text, "--source")).stdout
+        self.assertEqual(common.words_of_text(made, text), {"parallel", "firstprivate"})  # which are put aside
+        words = sorted(common.words_of_headers("cu_prelude.h", "cu_cxx.h", "cu_exceptions.h") - common.KEYWORDS - set(re.findall(r"\w+", text)))
+        std = {"std", "exception", "what", "exception_ptr", "current_exception", "rethrow_exception"}
+        for compiler in CXX:
+            for more in [f"-D{w}=@" for w in words if w not in std], ["-Dlong=int", "-Dextern=@", "-Dstatic=", "-Dtemplate=@", "-Dtypename=@", "-Dinline="]:
+                if not LONG and (compiler == CXX[0]) == ("-Dlong=int" in more):
+                    continue  # one of the two lists by each compiler
+                defines = "".join(f"#define {w} @\n" for w in words + ["unused", "volatile"]) if "-Dlong=int" not in more else ""
+                self.fine(self.build(defines + text, *more, compiler=compiler))
+                self.fine(run([os.path.join(self.folder, "a")]))
+            for standard in ("11", "14", "17", "20", "2b") if LONG or compiler == CXX[0] else ("11",):
+                header = "#include <omp_cu.h>\n" if standard in ("11", "2b") else ""
+                self.fine(self.build(header + text, "-Wall", "-Werror", "-Wno-unused-function", f"-std=c++{standard}", "-fsyntax-only", compiler=compiler))
 
     def test_exceptions(self):
         """They reach the caller of the directive, from loops, orphans and teams blocks."""
@@ -78,7 +108,7 @@ class Cxx(Case):
                 (loop + " batch(main)", "for (int i = 0; i < n; i++) {}", 7, "batch: expected a function void main("),
                 (loop, "for (int i = 0; i < n; i++) undeclared(i);", 8, "undeclared"),
                 (loop.replace("CPU", "CPUS"), "for (int i = 0; i < n; i++) {}", 7, "unknown family \"CPUS\"")):
-            for compiler in CXX:
+            for compiler in CXX if LONG else [CXX[line * len(text) % len(CXX)]]:
                 made = self.build(f"{head}{directive}\n{text}\n(void)x; (void)n;\n}}\n", compiler=compiler)
                 self.assertNotEqual(made.returncode, 0, text)
                 self.assertIn(said, made.stderr.replace('\\"', '"'), (compiler, text))

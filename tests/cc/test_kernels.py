@@ -2,7 +2,7 @@
 """Kernels that evener-cc makes of loops: they compute what the loops compute, on cores, on emulated devices and by OpenCL; NVRTC
 compiles them; what no kernel can be made of is refused, with its place.
 
-Each file of tests/cc/kernels/wrong says in its first line what is expected of it. With the real run-time, and libraries of the build.
+Wrong loops are in tests/cc/kernels/wrong, as common.wrong() has them. With the real run-time, and libraries of the build.
 Run: ctest -R cc-kernels, or tests/cc/test_kernels.py build/evener-cc BUILD [test ..]
 """
 import ast
@@ -64,16 +64,24 @@ class Kernels(common.Case):
             self.skipTest("no OpenCL device")
         return self.fine(result)
 
-    def same_everywhere(self, name):
+    def same_everywhere(self, name, other=False):
+        """By one compiler, of files one after another by another one; `other`: by the rest of them."""
         expected = self.plain(name)
         self.assertTrue(expected)
         self.assertEqual(self.plain(name, "-fopenmp"), expected)
-        for compiler in COMPILERS[:1] if SANITIZE else COMPILERS:
+        mine = COMPILERS[0 if SANITIZE else sum(os.path.basename(name).encode()) % len(COMPILERS)]
+        for compiler in [c for c in COMPILERS if c != mine] if other else [mine]:
             program = self.make(name, "program", compiler=compiler)
-            # OpenCL gets the same text from either compiler
-            for units, devices in LISTS + [("1:CPU:1,1:GPU:1", "opencl")] * (compiler == COMPILERS[0]):
+            # OpenCL gets the same text from any compiler
+            for units, devices in LISTS + [("1:CPU:1,1:GPU:1", "opencl")] * (not other):
                 with self.subTest(compiler=compiler, units=units, devices=devices):
                     self.assertEqual(self.units(program, units, devices), expected)
+
+    @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
+    def test_other_compilers(self):
+        for name in ("three", "forms", "nested", "members", "pointers", "reductions"):
+            with self.subTest(name=name):
+                self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
 
     def test_three_loops(self):
         self.same_everywhere(os.path.join(KERNELS, "three.c"))
@@ -173,22 +181,19 @@ class Kernels(common.Case):
 
     def test_right_hand_side(self):
         """BT's, against the application's own."""
-        libraries = [os.path.join(BUILD, "apps", "npbmz", "libnpbmz.a"), os.path.join(BUILD, "apps", "libcommon.a")]
+        libraries = [os.path.join(BUILD, "suite", "apps", *name) for name in (("npbmz", "libnpbmz.a"), ("libcommon.a",))]
         if not all(map(os.path.exists, libraries)) or SANITIZE:
             self.skipTest("without the application's library")
-        program = self.make(os.path.join(KERNELS, "bt.c"), "bt", "-I", os.path.join(SOURCE, "apps"), *libraries)
+        program = self.make(os.path.join(KERNELS, "bt.c"), "bt", "-I", os.path.join(SOURCE, "suite", "apps"), *libraries)
         for units in ("1:CPU:1", "1:GPU:1"):
             self.assertRegex(self.units(program, units, "emulated"), r": same\n$")
 
     def test_wrong(self):
-        files = sorted(glob.glob(os.path.join(KERNELS, "wrong", "*.c")))
-        self.assertGreater(len(files), 20)
-        for name in files:
-            with open(name) as file:
-                expected = file.readline().strip().removeprefix("/* ").removesuffix(" */")
-            with self.subTest(file=os.path.basename(name)):
+        for name, text, line, said in common.wrong("kernels/wrong"):
+            with self.subTest(text=text):
+                name = self.write(name, text)
                 result = run([COMMAND, "--kernels", "-w", "-c", name, "-o", self.path("wrong.o")])
-                self.assertEqual(re.findall(r"^\S+:\d+:\d+: .*$", result.stderr, re.M), [f"{name}:{expected}"])
+                self.assertEqual(re.findall(r"^\S+:\d+:\d+: .*$", result.stderr, re.M), [f"{name}:{line}{said}"])
                 self.assertEqual(result.returncode, 1)
                 self.assertFalse(os.path.exists(self.path("wrong.o")))
 
@@ -230,7 +235,7 @@ class Kernels(common.Case):
 
     def test_kernel_file(self):
         """NAME.kernel.c on the command line, with a header of its own."""
-        self.write("by.h", "#define BY 3\n")
+        self.write("by.h", "#define BY 3\n#define text @\n#define entries @\n")
         self.write("grow.kernel.c", '#include <evener/kernel.h>\n#include "by.h"\n\nEVN_KERNEL(grow, 64, (EVN_BUFFER(double, arena), '
                    "EVN_VALUE(evn_long, at), EVN_VALUE(int, n))) {\n    EVN_ITEMS(i) {\n        const int k = EVN_GROUP * 64 + i;\n"
                    "        if (k < n) arena[at / 8 + k] *= BY;\n    }\n}\n")
@@ -265,7 +270,7 @@ class Kernels(common.Case):
                  self.texts(os.path.join(KERNELS, "nested.c")) + self.texts(os.path.join(KERNELS, "members.c")) +
                  self.texts(os.path.join(KERNELS, "pointers.c")) +
                  self.texts(os.path.join(KERNELS, "reductions.c")) + self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
-                 self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "apps")))
+                 self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "suite", "apps")))
         self.assertEqual(len(texts), 21)
         options = (ctypes.c_char_p * 3)(b"--gpu-architecture=sm_90", b"--device-as-default-execution-space", b"-DEVN_CONTRACT=0")
         for text in texts:

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """What evener-cc says of wrong directives, and whose line the compiler names for wrong C.
 
-Each file of tests/cc/wrong says in its first line what is expected of it: LINE:COLUMN: KIND: MESSAGE.
+Wrong programs are in tests/cc/wrong, as common.wrong() has them.
 Run: ctest -R cc-messages, or tests/cc/test_messages.py build/evener-cc [test ..]
 """
-import glob
 import os
 import re
 import common
-from common import Case, COMPILERS, HERE, run, shortened
+from common import Case, COMPILERS, run
 
 TEAMS = "#pragma omp teams distribute num_teams(2:CPU:1)"
 # the @ is where the compiler's message belongs
@@ -42,27 +41,8 @@ WRONG_TYPES = [
 
 
 class Messages(Case):
-    def said(self, result):
-        return [line for line in result.stderr.splitlines() if re.match(r"^\S+:\d+:\d+: (error|warning|note): ", line)]
-
     def test_each(self):
-        files = sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")))
-        self.assertGreater(len(files), 40)
-        for name in files:
-            with open(name) as file:
-                line = file.readline()
-                text = file.read().splitlines()
-            base = os.path.basename(name)
-            expected = f"{base}:" + line.strip().removeprefix("/* ").removesuffix(" */")
-            with self.subTest(file=base):
-                result = self.cc(COMPILERS[0], "-w", "-c", base, "-o", "/dev/null", cwd=os.path.dirname(name))
-                self.assertEqual(shortened(self.said(result), expected), [expected])
-                self.assertEqual(result.returncode, 1 if ": error: " in expected else 0)
-                number, column = map(int, expected.split(":")[1:3])
-                lines = shortened(result.stderr.splitlines(), expected)
-                at = lines.index(expected)
-                self.assertEqual(lines[at + 1], text[number - 2])
-                self.assertEqual(lines[at + 2], " " * (column - 1) + "^")
+        self.told("wrong")
 
     def test_all_at_once(self):
         """All errors of a file, in the order of its lines, and no object."""

@@ -7,9 +7,14 @@ EVENER_TEST_LONG=1: every schedule on every list by every compiler, and BT-MZ of
 import itertools
 import os
 import re
+import shutil
+import sys
 import unittest
 import common
 from common import Case, COMPILERS, HERE, INCLUDE, SOURCE, run
+
+sys.path.insert(0, os.path.dirname(HERE))
+import programs  # pylint: disable=wrong-import-position
 
 LONG = os.environ.get("EVENER_TEST_LONG")
 SCHEDULES = ("static", "static:chunk=3", "dynamic", "dynamic:chunk=4,memorize=0", "guided:size", "guided:time", "weighted",
@@ -65,6 +70,11 @@ class Paper(Case):
                 self.assertEqual(done.stdout, expected, (compiler, units))
                 if units == "":
                     self.assertRegex(done.stderr, r"\A6 units, [1-9]\d* bytes exchanged")
+            # a zone with little beside it, and the largest zone alone, whose two fields move to where both have room
+            for devices in "emulated:3,memory=64KiB", "emulated:3,memory=29KiB":
+                for units in "1:GPU:1", "1:CPU:2,1:GPU:2":
+                    done = self.fine(run(["timeout", "60", plain], env={"EVENER_UNITS": units, "EVENER_DEVICES": devices}))
+                    self.assertEqual(done.stdout, expected, (compiler, units, devices))
 
 
 class First(Case):
@@ -84,8 +94,55 @@ class First(Case):
                 self.assertRegex(done.stderr, r"first\.c:\d+: 200 instances, [0-9.]+ s; units .*, imbalance [0-9.]+; \d+ migrations, 0 bytes moved")
 
 
+class Idioms(Case):
+    """docs/from-openmp.md: what it shows stands in its programs, and each prints on units what the original prints with OpenMP."""
+    FOLDER = os.path.join(SOURCE, "examples", "idioms")
+
+    def pair(self, name, original, command, variable):
+        """The original's output, and the program on units."""
+        source, before, after = os.path.join(self.FOLDER, name), os.path.join(self.folder, "before"), os.path.join(self.folder, "after")
+        self.fine(run([*original, "-O2", "-fopenmp", "-DBEFORE", source, "-o", before]))
+        self.fine(run([*command, "-O2", *original[1:], source, "-o", after], env=variable))
+        return before, after
+
+    def test_page(self):
+        with open(os.path.join(SOURCE, "docs", "from-openmp.md")) as file:
+            rows = re.findall(r"^\| [^|]+ \| (.+) \| (.+) \| \[.+\]\(../examples/idioms/(\S+)\) \|$", file.read(), re.M)
+        self.assertEqual({row[2] for row in rows}, set(os.listdir(self.FOLDER)))
+        for before, after, name in rows:
+            with open(os.path.join(self.FOLDER, name)) as file:
+                text = re.sub(r"\s", "", file.read())
+            for shown in re.findall(r"`([^`]+)`", before) + re.findall(r"`([^`]+)`", after):
+                self.assertIn(re.sub(r"\s", "", shown), text, name)
+
+    def test_programs(self):
+        """Each by the compiler whose turn it is; in the full set by all."""
+        c = [([compiler], [common.COMMAND], {"EVENER_CC": compiler}) for compiler in COMPILERS]
+        cxx = [([compiler], [built("evener-c++")], {"EVENER_CXX": compiler}) for compiler in ("g++", "clang++") if shutil.which(compiler)]
+        fortran = [(["gfortran", "-cpp"], [built("evener-fc")], {})]
+        for turn, name in enumerate(sorted(os.listdir(self.FOLDER))):
+            ways = cxx if name.endswith(".cpp") else fortran if name.endswith(".f90") else c
+            for way in ways if LONG else [ways[turn % len(ways)]]:
+                if name == "mpi.c" or not shutil.which(way[0][0]):
+                    continue
+                with self.subTest(name=name, compiler=way[0][0]):
+                    before, after = self.pair(name, *way)
+                    expected = self.fine(run([before], env={"OMP_NUM_THREADS": "3"})).stdout
+                    for units in "", "3:CPU:1", "1:CPU:2,1:GPU:1":
+                        self.assertEqual(self.fine(run([after], env={"EVENER_UNITS": units})).stdout, expected, units)
+
+    @unittest.skipUnless(LONG, "in cc-whole-long")
+    def test_over_mpi(self):
+        for kind in "openmpi", "mpich":
+            if not programs.mpirun(kind) or not shutil.which(f"mpicc.{kind}"):
+                continue
+            for program in self.pair("mpi.c", [f"mpicc.{kind}", "-w"], [common.COMMAND], {"EVENER_CC": f"mpicc.{kind}"}):
+                done = programs.ended([*programs.mpirun(kind), "-np", "2", program], EVENER_UNITS="2:CPU:1", EVENER_OVERSUBSCRIBE="1", OMP_NUM_THREADS="2")
+                self.assertEqual((done.returncode, done.stdout), (0, "124640\n"), done.stderr)
+
+
 class RealCode(Case):
-    """BT-MZ with directives, bench/cu_btmz.c."""
+    """BT-MZ with directives, suite/bench/cu_btmz.c."""
 
     def hash_of_command(self, class_, units):
         done = self.fine(run(["timeout", "120", built("evener"), "run", "bt-mz", "--class", class_, "--units", units or "auto",

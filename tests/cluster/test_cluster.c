@@ -181,7 +181,7 @@ static void carries(evn_cluster *c) {
         for (int from = 0; from < size; from++)
             for (int to = 0; to < size; to++) {
                 if (from == to || (rank != from && rank != to)) continue;
-                if (b > 2 && to != (from + 1) % size) continue;
+                if (b > 1 && to != (from + 1) % size) continue;
                 for (size_t i = 0; i < BYTES[b]; i++)
                     data[i] = rank == from ? carried(i, from, to) : 0;
                 must_ok(evn_cluster_carry(c, from, to, data, BYTES[b]));

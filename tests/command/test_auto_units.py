@@ -9,24 +9,16 @@ Run: ctest -R command-auto-units, or tests/command/test_auto_units.py build/even
 """
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = os.path.abspath("build/evener")
-TOPOLOGIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "machine", "topology")
+from base import TOPOLOGIES, Base
+
 APPS = "bt-mz", "sp-mz", "lu-mz"
 
 
-def evener(*words, timeout=240, **variables):
-    environment = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
-    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=timeout, env=dict(environment, **variables))
-
-
-class Model(unittest.TestCase):
+class Model(Base):
     def within(self, *words, rows):
-        done = evener("bench", "units", *words)
+        done = self.evener("bench", "units", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         table = [line.split() for line in done.stdout.split("\n") if "-mz" in line]
         self.assertEqual(len(table), rows)
@@ -53,23 +45,18 @@ class Model(unittest.TestCase):
 
     def test_says_what_is_over(self):
         # teams that cost nothing: then auto, which assumes a cost, is beaten somewhere
-        done = evener("bench", "units", "--classes", "W", "--cores", "8,16,64", "--doubling", "0", "--within", "0", "--apps", "bt-mz")
-        self.assertEqual(done.returncode, 1, done.stdout)
+        done = self.evener("bench", "units", "--classes", "W", "--cores", "8,16,64", "--doubling", "0", "--within", "0", "--apps", "bt-mz", status=1)
         self.assertIn(" !\n", done.stdout)
 
     def test_refused(self):
         for words, says in ((("--measure", "--cores", "8"), "--measure"), (("--cores", "0"), "--cores 0"), (("--rounds", "3"), "--measure"),
                             (("--apps", "td-bem"), "td-bem has no classes"), (("--schedule", "none"), "none")):
-            done = evener("bench", "units", *words)
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(says, done.stderr)
+            self.refuses(["bench", "units", *words], says, page=True)
 
 
-class Choice(unittest.TestCase):
+class Choice(Base):
     def units(self, *words, **variables):
-        done = evener("plan", *words, "--json", "-", **variables)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)["units"]
+        return self.record("plan", *words, **variables)["units"]
 
     def test_whole_parts_where_tasks_suffice(self):
         for synthetic, units in (("package:1 l3:1 core:1 pu:1", "1:CPU:1"), ("package:1 l3:1 core:8 pu:1", "1:CPU:8"),
@@ -81,6 +68,13 @@ class Choice(unittest.TestCase):
         for app in ("bt-mz", "sp-mz"):
             units = self.units(app, "--class", "S", HWLOC_SYNTHETIC="package:2 l3:8 core:8 pu:1")
             self.assertLessEqual(sum(int(group.split(":")[0]) for group in units.split(",")), 4, units)
+
+    def test_sizes_that_leave_cores_out(self):
+        # two zones a unit gain nothing by more than six cores each; 23 and 93 units have all but one and two cores
+        many = "package:4 l3:16 core:32 pu:1"
+        for class_, synthetic, units in (("S", "l3:5 core:7 pu:1", "2:CPU:12"), ("S", many, "4:CPU:16"), ("B", many, "23:CPU:89"), ("C", many, "32:CPU:64"),
+                                         ("D", many, "93:CPU:22")):
+            self.assertEqual(self.units("bt-mz", "--class", class_, HWLOC_SYNTHETIC=synthetic), units)
 
     def test_kinds(self):
         laptop = {"HWLOC_XMLFILE": os.path.join(TOPOLOGIES, "laptop.xml")}
@@ -106,14 +100,12 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.units("bt-mz", "--speeds", ",".join(["1"] * 16), **epyc), "16:CPU:8")
 
 
-class Trial(unittest.TestCase):
+class Trial(Base):
     """Where the choice is close two lists are tried. Times are given, but for one test, which does not mind what comes of them."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        machine = json.loads(evener("info", "--json", "-").stdout)["machine"]
+        super().setUp()
+        machine = self.record("info")["machine"]
         self.cores = machine["cores"]
         if len(machine["parts"]) > 1 or self.cores < 2 or 16 % self.cores:
             self.skipTest("LU's 16 zones are even on 2, 4, .. cores of one part")
@@ -121,9 +113,7 @@ class Trial(unittest.TestCase):
 
     def run_lu(self, *words, says=None):
         # figures that somebody has calibrated here are others
-        done = evener("run", "lu-mz", "--class", "S", "--quiet", "--json", "-", *words, XDG_CACHE_HOME=self.folder)
-        self.assertEqual((done.returncode, done.stderr), (0, f"evener: warning: {says}\n" if says else ""))
-        return json.loads(done.stdout)
+        return self.record("run", "lu-mz", "--class", "S", *words, said=f"evener: warning: {says}\n" if says else "", XDG_CACHE_HOME=self.folder)
 
     def tried(self, part, by_core):
         record = self.run_lu("--try", f"{self.part}={part} {self.by_core}={by_core}")
@@ -166,39 +156,31 @@ class Trial(unittest.TestCase):
 
     def test_refused(self):
         for how in ("on", "1:CPU:2", "1:CPU:2=fast", "1:CPU:2=-1", "=", " ", "1:CPU:2=0", "1:CPU:1=1 " * 17, "x" * 2000):
-            done = evener("run", "lu-mz", "--class", "S", "--steps", "1", "--try", how)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("expected auto, off, or seconds", done.stderr)
+            self.refuses(["run", "lu-mz", "--class", "S", "--steps", "1", "--try", how], "expected auto, off, or seconds")
 
 
-class Runs(unittest.TestCase):
+class Runs(Base):
     def test_page_and_record(self):
         for app in APPS:
-            alone = evener("run", app, "--class", "S", "--units", "1:CPU:1", "--quiet", "--json", "-")
-            done = evener("run", app, "--class", "S", "--quiet", "--json", "-")
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            record = json.loads(done.stdout)
-            self.assertEqual(record["hash"], json.loads(alone.stdout)["hash"])
+            record = self.record("run", app, "--class", "S")
+            self.assertEqual(record["hash"], self.record("run", app, "--class", "S", "--units", "1:CPU:1")["hash"])
             chosen = record["auto"]
             self.assertIn("of an even share", chosen["why"])
             self.assertTrue(all(one["over_even"] >= 0.999 and one["units"] for one in chosen["tried"]))
 
     def test_blocks_have_one_unit(self):
         # what refuses several units gets one
-        done = evener("run", "mg", "--class", "S", "--variant", "bulk", "--quiet", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIs(json.loads(done.stdout)["verified"], True)
+        self.assertIs(self.record("run", "mg", "--class", "S", "--variant", "bulk")["verified"], True)
 
     def test_page(self):
-        done = evener("run", "bt-mz", "--class", "S", "--steps", "1")
+        done = self.evener("run", "bt-mz", "--class", "S", "--steps", "1")
         self.assertEqual(len([line for line in done.stdout.split("\n") if line.startswith(" auto: ")]), 1, done.stdout)
-        done = evener("run", "bt-mz", "--class", "S", "--steps", "1", "--units", "1:CPU:1")
+        done = self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--units", "1:CPU:1")
         self.assertNotIn(" auto: ", done.stdout)
 
     def test_measured(self):
-        done = evener("bench", "units", "--measure", "--apps", "sp-mz", "--classes", "S", "--rounds", "1", "--steps", "1",
+        done = self.evener("bench", "units", "--measure", "--apps", "sp-mz", "--classes", "S", "--rounds", "1", "--steps", "1",
                       "--within", "1000", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("auto needs at most", done.stderr)
         record = json.loads(done.stdout)
         lists = record["choices"][0]["lists"]
@@ -208,6 +190,4 @@ class Runs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -6,23 +6,19 @@ Run: ctest -R command-bench-put, or tests/command/test_bench_put.py build/evener
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
 import unittest
 
-EVENER = "build/evener"
+from base import Base, launchers, plugin
+
 ROW = r"^ +(\d+) \|((?: +(?:\d+\.\d+|-)){3}) \|(?: +(?:\d+\.\d+|-)){3,4}$"
 
 
-class BenchPut(unittest.TestCase):
-    def put(self, *words):
-        return subprocess.run([EVENER, "bench", "put", "--repeat", "1", *words],
-                              capture_output=True, text=True, timeout=120)
+class BenchPut(Base):
+    def evener(self, *words, **options):
+        return super().evener("bench", "put", "--repeat", "1", *words, **options)
 
     def test_tables(self):
-        done = self.put("--max", "1000", "--devices", "emulated:1", "--json", "/dev/stderr")
-        self.assertEqual(done.returncode, 0)
+        done = self.evener("--max", "1000", "--devices", "emulated:1", "--json", "/dev/stderr")
         self.assertEqual(done.stdout.count("processes, 2 ranks, medians of 1 samples"), 1)
         rows = re.findall(ROW, done.stdout, re.MULTILINE)
         self.assertEqual([r[0] for r in rows], ["8", "64", "512", "1000"] * 4)  # puts, to the device, from it, between two
@@ -38,8 +34,7 @@ class BenchPut(unittest.TestCase):
 
     def test_virtual_clock(self):
         """What is computed is to the digit: 5 us and 1000 bytes by 1 GB/s, both ways, one by one and in a flood."""
-        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,latency=5us", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,latency=5us", "--json", "-")
         record = json.loads(done.stdout)
         for way in ("copies", "copies_back"):
             for host in ("pinned", "pageable", "shared"):
@@ -48,68 +43,53 @@ class BenchPut(unittest.TestCase):
 
     def test_between_devices(self):
         """Out of a device, over the wire, into the other rank's: two copies by the virtual clock beside the put by the host's, with what pinned memory saves."""
-        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,shared=250MB/s,latency=5us", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,shared=250MB/s,latency=5us", "--json", "-")
         record = json.loads(done.stdout)
         self.assertEqual([s["bytes"] for s in record["between"]], [8, 64, 512, 1000])
         for row in record["between"]:
             self.assertGreater(row["put_s"], 0)
             self.assertAlmostEqual(row["direct_s"] - row["put_s"], 2 * (5e-6 + row["bytes"] / 250e6), delta=1e-11)
             self.assertGreater(row["pinned_s"] - row["put_s"], 2 * (5e-6 + row["bytes"] / 1e9) - 1e-11)
-        done = self.put("--max", "512", "--wire", "processes:3", "--devices", "emulated:2", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("--max", "512", "--wire", "processes:3", "--devices", "emulated:2", "--json", "-")
         self.assertGreater(json.loads(done.stdout)["between"][2]["pinned_s"], 0)
 
     def test_kinds_of_memory(self):
         """Section 3.3 of UPC + CUDA: copies of pinned memory are faster than those of pageable memory at all sizes; shared memory has a rate of its own."""
-        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,shared=250MB/s,latency=5us", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,shared=250MB/s,latency=5us", "--json", "-")
         record = json.loads(done.stdout)
         for way in ("copies", "copies_back"):
             for host, seconds in (("pinned", 6e-6), ("pageable", 7e-6), ("shared", 9e-6)):
                 self.assertAlmostEqual(record[way][3][f"{host}_s"], seconds, delta=1e-12, msg=(way, host))
         # shared is pageable, too, unless it has a rate; nothing is faster than the link
-        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=2GB/s,latency=5us", "--json", "-")
+        done = self.evener("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=2GB/s,latency=5us", "--json", "-")
         for copies in json.loads(done.stdout)["copies"]:
             self.assertEqual(copies["pinned_s"], copies["pageable_s"])
-        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,latency=5us", "--json", "-")
+        done = self.evener("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,latency=5us", "--json", "-")
         self.assertAlmostEqual(json.loads(done.stdout)["copies"][3]["shared_s"], 7e-6, delta=1e-12)
         for words, says in (("pageable=0", "pageable"), ("shared=fast", "shared")):
-            done = self.put("--max", "8", "--devices", f"emulated:{words}")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn(says, done.stderr)
+            self.refuses(["--max", "8", "--devices", f"emulated:{words}"], says, page=True)
 
     def test_links(self):
         """bench links has a column for each kind of memory."""
-        done = subprocess.run([EVENER, "bench", "links", "--repeat", "1", "--devices",
-                               "emulated:1,clock=virtual,link=8GB/s,pageable=4GB/s,shared=2GB/s,latency=0us"], capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = super().evener("bench", "links", "--repeat", "1", "--devices",
+                              "emulated:1,clock=virtual,link=8GB/s,pageable=4GB/s,shared=2GB/s,latency=0us")
         last = [line.split() for line in done.stdout.splitlines() if re.match(r" +64 MiB", line)][-1]
         self.assertEqual(last[3:], ["8.000", "4.000", "2.000"] * 2)
 
     def test_other_nodes(self):
         """An emulated wire: nobody sees another's memory, so there is no put by the processor."""
-        done = self.put("--wire", "processes:3,latency=10us", "--max", "8", "--devices", "none")
+        done = self.evener("--wire", "processes:3,latency=10us", "--max", "8", "--devices", "none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         (row,) = re.findall(ROW, done.stdout, re.MULTILINE)
         self.assertRegex(row[1], r"^ +- +\d+\.\d+ +\d+\.\d+$")
 
     def test_mpi_by_itself(self):
         """Under each MPI that is here: its own puts and messages beside, and the ratios."""
-        tried = 0
-        for mpi, words in (("openmpi", ("-q", "--oversubscribe")), ("mpich", ())):
-            launcher = shutil.which(f"mpirun.{mpi}")
-            folder = os.path.join(os.path.dirname(os.path.abspath(EVENER)), "lib", "evener")
-            if not launcher or not os.path.exists(os.path.join(folder, f"evener-raw-{mpi}.so")):
-                continue
-            tried += 1
-            env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-
-            def run(*more):
-                return subprocess.run([launcher, *words, "-n", "2", EVENER, "bench", "put", "--repeat", "1", "--max", "64", "--devices",
-                                       "none", *more], env=env, capture_output=True, text=True, timeout=120)
+        with_raw = [start for kind, start in launchers() if os.path.exists(plugin(kind).replace("-wire-", "-raw-"))]
+        for start in with_raw:
+            def run(*more, status=0):
+                return self.evener("--max", "64", "--devices", "none", *more, status=status, launch=[*start, "-n", "2"])  # pylint: disable=cell-var-from-loop
             done = run("--json", "/dev/stderr")
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             rows = re.findall(ROW, done.stdout, re.MULTILINE)
             self.assertEqual([r[0] for r in rows], ["8", "64"] * 3)  # the wire, MPI, ratios
             size = json.loads(done.stderr)["sizes"][1]
@@ -121,10 +101,9 @@ class BenchPut(unittest.TestCase):
             done = run("--raw", "none")
             self.assertEqual(len(re.findall(ROW, done.stdout, re.MULTILINE)), 2)
             self.assertNotIn("by itself", done.stdout)
-            done = run("--raw", "/nowhere")
-            self.assertEqual(done.returncode, 2)
+            done = run("--raw", "/nowhere", status=2)
             self.assertEqual(done.stderr.count("evener: raw: there is no plug-in /nowhere"), 1)
-        if not tried:
+        if not with_raw:
             self.skipTest("there is no MPI")
 
     def test_refused(self):
@@ -132,24 +111,18 @@ class BenchPut(unittest.TestCase):
                             (("--wire", "processes:1"), "one rank"),
                             (("--max", "7"), "--max"),
                             (("--repeat", "0"), "--repeat")):
-            done = self.put(*words)
-            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
-            self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
-            self.assertIn(says, done.stderr)
+            self.refuses(words, says)
 
     def test_no_mpi(self):
-        done = self.put("--max", "8", "--raw", "x.so")
-        self.assertEqual(done.returncode, 2)
+        done = self.evener("--max", "8", "--raw", "x.so", status=2)
         self.assertEqual(done.stderr, 'evener: bench put: --raw x.so: the wire is "processes", and MPI by itself needs one of MPI, '
                          'as under mpirun\n')
 
     def test_no_such_device(self):
-        done = self.put("--max", "8", "--devices", "emulated:0")
+        done = self.evener("--max", "8", "--devices", "emulated:0", status=None)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = sys.argv.pop(1)
     unittest.main()

@@ -4,20 +4,17 @@
 Run: ctest -R command-bench-wire, or tests/command/test_bench_wire.py build/evener [test ..]
 """
 import re
-import subprocess
-import sys
 import unittest
 
-EVENER = "build/evener"
+from base import Base
 
 
-class BenchWire(unittest.TestCase):
-    def wire(self, *words):
-        return subprocess.run([EVENER, "bench", "wire", "--repeat", "1", *words],
-                              capture_output=True, text=True, timeout=120)
+class BenchWire(Base):
+    def evener(self, *words, **options):
+        return super().evener("bench", "wire", "--repeat", "1", *words, **options)
 
     def test_tables(self):
-        done = self.wire("--wire", "processes:3,latency=10us", "--max", "1000")
+        done = self.evener("--wire", "processes:3,latency=10us", "--max", "1000")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         # once, by rank 0
         self.assertEqual(done.stdout.count("processes, 3 ranks, medians of 1 samples"), 1)
@@ -25,7 +22,7 @@ class BenchWire(unittest.TestCase):
         self.assertEqual(rows, ["8", "64", "512", "1000", "2", "3"])
 
     def test_default(self):
-        done = self.wire("--max", "8")
+        done = self.evener("--max", "8")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("processes, 2 ranks", done.stdout)
 
@@ -35,13 +32,8 @@ class BenchWire(unittest.TestCase):
                             (("--wire", "tin:2"), "no such wire"),
                             (("--wire", "processes:2,latency=2"), "latency=2"),
                             (("--max", "7"), "--max")):
-            done = self.wire(*words)
-            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
-            self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
-            self.assertIn(says, done.stderr)
+            self.refuses(words, says)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = sys.argv.pop(1)
     unittest.main()

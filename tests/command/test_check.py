@@ -4,25 +4,14 @@ to the bit.
     python3 tests/command/test_check.py COMMAND
 """
 
-import json
-import subprocess
-import sys
 import unittest
 
-COMMAND = sys.argv[1]
+from base import Base
 
 
-def run(what, devices):
-    line = [COMMAND, "run", *what.split(), "--devices", devices, "--quiet", "--json", "-"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise AssertionError(" ".join(line) + "\n" + done.stderr)
-    return json.loads(done.stdout)
-
-
-class Check(unittest.TestCase):
+class Check(Base):
     def same(self, what):
-        plain, checked = run(what, "emulated"), run(what, "emulated:check=yes")
+        plain, checked = (self.record("run", *what.split(), "--devices", devices) for devices in ("emulated", "emulated:check=yes"))
         self.assertTrue(any("checks" in (u["device"] or "") for u in checked["units"]), checked["units"])
         self.assertEqual([d["launches"] for d in checked["devices"]], [d["launches"] for d in plain["devices"]])
         self.assertTrue(all(d["launches"] for d in checked["devices"]))
@@ -45,4 +34,4 @@ class Check(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()

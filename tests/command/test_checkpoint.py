@@ -2,12 +2,11 @@
 """NPB-MZ keeps its state and goes on from it: the bits of a run that never stopped, on any ranks and units; damaged and
 foreign files; interrupts, kill -9, full disks, ranks of other hosts.
 
-The file is read here by its description (apps/common/checkpoint/state_file.h), not by the program's code.
+The file is read here by its description (suite/apps/common/checkpoint/state_file.h), not by the program's code.
 EVENER_KILLS=200 kills so many runs instead of a few.
 
 Run: ctest -R '^command-checkpoint$', or tests/command/test_checkpoint.py build/evener [test ..]
 """
-import json
 import math
 import os
 import random
@@ -16,17 +15,16 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER, clean, ended
+
 KILLS = int(os.environ.get("EVENER_KILLS", "6"))
 MASK = (1 << 64) - 1
 HALF, STEPS = 11, 20
 SIZES = {"bt": 5, "sp": 5, "lu": 10}
-ROOT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 ELSEWHERE = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 if [ "$rank" = 0 ]; then exec "$@"; fi
@@ -77,21 +75,19 @@ class State:
         assert end == length
 
 
-class Base(unittest.TestCase):
+class Base(base.Base):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        super().setUp()
         self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.name)
+        os.chdir(self.folder)
 
     def record(self, words, **options):
-        done = subprocess.run([*words, "--json", "r.json"], capture_output=True, text=True, timeout=300, **options)
+        done = ended([*words, "--json", "r.json"], **options)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        with open("r.json") as f:
-            return json.load(f)
+        return self.load("r.json")
 
     def refuses(self, words, *says):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+        done = ended(words)
         self.assertEqual(done.returncode, 2, (words, done.stderr))
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         for text in says:
@@ -124,8 +120,7 @@ class Bits(Base):
             self.assertEqual(one.zone, three.zone)
             self.assertEqual(one.step, HALF)
             self.assertEqual(one.identity["app"], app + "-mz")
-            with open("r.json") as f:
-                r = json.load(f)
+            r = self.load("r.json")
             wide, high = r["zones"]["x"], r["zones"]["y"]
             for z, data in enumerate(one.zone):
                 nx, ny = wide[z % len(wide)], high[z // len(wide)]
@@ -206,7 +201,7 @@ class Refused(Base):
         self.refuses([EVENER, "run", "bt-mz", "--perturb", "--steps", "5", *run], "at step 11, beyond the 5 wanted")
         self.refuses(["env", "--", *command("bt", "--restart", "none")], "none cannot be read")
         self.refuses(command("bt", "--restart", "none", *ranks(2)), "none cannot be read")
-        self.refuses(command("bt", "--restart", "."), "no file")
+        self.refuses(command("bt", "--restart", "."), "no regular file")
         data = bytearray(State("c").data) # another build: its words are changed, and the checksum fits again
         place = data.index(b"lanes=") + 6
         data[place] ^= 1
@@ -221,7 +216,7 @@ class Refused(Base):
         for words in ([], ranks(2)):
             self.refuses(command("bt", "--checkpoint", "no/folder", *words), "no/folder cannot be written")
             self.refuses(command("bt", "--checkpoint", "pipe", *words), "pipe: a state is kept in a file")
-            self.refuses(command("bt", "--restart", "pipe", *words), "pipe: this is no file")
+            self.refuses(command("bt", "--restart", "pipe", *words), "pipe: this is no regular file")
         self.refuses(command("bt", "--checkpoint", "-"), "kept in a file")
         self.refuses(command("bt", "--every", "2"), "--every also needs --checkpoint")
         self.refuses([EVENER, "plan", "bt-mz", "--restart", "c"], "a plan computes nothing")
@@ -335,9 +330,7 @@ class Elsewhere(Base):
             self.launch = [shutil.which("mpirun.mpich"), "-n", "3"]
         if not self.launch[0]:
             self.skipTest("there is no MPI")
-        with open("elsewhere", "w") as f:
-            f.write(ELSEWHERE)
-        os.chmod("elsewhere", 0o700)
+        os.chmod(self.write("elsewhere", ELSEWHERE), 0o700)
         os.mkdir("blind")
 
     def test_zones_come_and_go(self):
@@ -346,15 +339,13 @@ class Elsewhere(Base):
             whole = self.record(command(app, "--steps", STEPS, "--units", "1:CPU:1"))
             words = [*self.launch, "./elsewhere", *command(app, "--units", "1:CPU:1", "--oversubscribe")]
             self.record([*words, "--steps", str(HALF), "--checkpoint", "blind/c", "--every", "4"],
-                        env={**ROOT, "BLIND": os.path.abspath("blind")})
+                        env=clean() | {"BLIND": os.path.abspath("blind")})
             self.kept(app, "--units", "1:CPU:1")
             self.assertEqual(State("blind/c").zone, State("c").zone)
             for blind in ("", os.path.abspath("blind")):
-                r = self.record([*words, "--steps", str(STEPS), "--restart", "blind/c"], env={**ROOT, "BLIND": blind})
+                r = self.record([*words, "--steps", str(STEPS), "--restart", "blind/c"], env=clean() | {"BLIND": blind})
                 self.assertEqual((r["hash"], r["restarted_from"]), (whole["hash"], HALF))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

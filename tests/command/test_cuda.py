@@ -1,26 +1,26 @@
 """The command on CUDA devices, of a driver that is none and does its work as late as may be (tests/device/fake_cuda.c): what a wait that is
 missing, or a host buffer used again too soon, would change. Its kernels are the host compiler's, so the hash is that of emulated devices.
 
-    python3 tests/command/test_cuda.py COMMAND-WITH-NAMES FAKE-DRIVER [DICE]      DICE: how often each run is thrown anew, 3
+    python3 tests/command/test_cuda.py COMMAND-WITH-NAMES FAKE-DRIVER [test ..]
 """
 
 import json
-import os
-import subprocess
 import sys
 import unittest
 
-COMMAND, DRIVER = sys.argv[1:3]
-DICE = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+from base import EVENER, clean, ended
+
+DRIVER = sys.argv.pop(1)
+DICE = 3
 
 
 def run(what, devices, dice=None):
-    environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=DRIVER, EVENER_CACHE="", EVENER_KERNELS="", OMP_WAIT_POLICY="passive")
+    environment = clean(EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=DRIVER, EVENER_CACHE="", EVENER_KERNELS="", OMP_WAIT_POLICY="passive")
     environment.pop("CUDA_VISIBLE_DEVICES", None)
     if dice is not None:
         environment["FAKE_CUDA_LATER"] = str(dice)
-    line = [COMMAND, "run", *what.split(), "--devices", devices, "--quiet", "--json", "-"]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+    line = [EVENER, "run", *what.split(), "--devices", devices, "--quiet", "--json", "-"]
+    done = ended(line, env=environment)
     return done, " ".join(line)
 
 
@@ -106,4 +106,4 @@ class Late(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()

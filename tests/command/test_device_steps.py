@@ -4,23 +4,13 @@ host, its last; nothing crosses to the host or from it. On 1, 4 and 8 emulated d
 
 Run: ctest -R command-device-steps, or tests/command/test_device_steps.py build/evener [test ..]
 """
-import json
-import subprocess
-import sys
 import unittest
 
-from test_ranks import clean
+from base import Base
 
-EVENER = "build/evener"
 STEPS = 3
 # launches of a step beside the exchange's; LU's sweeps are as many as the zones' extents ask for
 LAUNCHES = {"bt-mz": 4, "sp-mz": 4}
-
-
-def run(benchmark, devices):
-    command = [EVENER, "run", benchmark, "--class", "W", "--steps", str(STEPS), "--schedule", "static", "--units", f"{devices}:GPU:1",
-               "--devices", "emulated", "--quiet", "--json", "-"]
-    return json.loads(subprocess.run(command, capture_output=True, check=True, timeout=300, env=clean()).stdout)
 
 
 def neighbours(owner):
@@ -37,11 +27,12 @@ def neighbours(owner):
     return beside, within
 
 
-class Steps(unittest.TestCase):
+class Steps(Base):
     def one(self, benchmark):
         hashes, launches = set(), set()
         for devices in (1, 4, 8):
-            r = run(benchmark, devices)
+            r = self.record("run", benchmark, "--class", "W", "--steps", str(STEPS), "--schedule", "static", "--units", f"{devices}:GPU:1",
+                            "--devices", "emulated")
             beside, within = neighbours(r["owner"])
             for u, d in enumerate(r["devices"][:devices]):
                 with self.subTest(benchmark=benchmark, devices=devices, device=u):
@@ -69,6 +60,4 @@ class Steps(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = sys.argv.pop(1)
     unittest.main()

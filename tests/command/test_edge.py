@@ -8,11 +8,11 @@ import json
 import os
 import resource
 import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER, clean
+
 MARCH = ["run", "td-bem", "--mesh", "sphere:1", "--steps", "20"]
 SMALL = ["run", "bt-mz", "--class", "S", "--steps", "2"]
 
@@ -32,14 +32,7 @@ def evener(*words, close=(), limits=(), user=None, **options):
     return subprocess.run([EVENER, *words], preexec_fn=before, timeout=300, **options)
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
+class Base(base.Base):
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
@@ -75,7 +68,7 @@ class Descriptors(Base):
         first one that is opened, and a warning that was printed then was its beginning."""
         for memory in ("2MB", "3MB", "4MB"):
             words = ["run", "td-bem", "--mesh", "sphere:2", "--steps", "40", "--ng", "8", "--memory", memory,
-                     "--scratch", self.folder.name, "--pulse", "gaussian:sigma=0.1", "--vertices", "0,3",
+                     "--scratch", self.folder, "--pulse", "gaussian:sigma=0.1", "--vertices", "0,3",
                      "--vertex-output"]
             done = evener(*words, self.path("open"))
             if done.returncode == 0 and b"blocks stream" in done.stderr:
@@ -103,38 +96,30 @@ class Stacks(Base):
     def test_of_openmp(self):
         """What the user has set for the runtime is not ours to change: it is said what is needed."""
         for size in ("64k", "100", " 16 K ", "65536B"):
-            environment = dict(os.environ, OMP_STACKSIZE=size)
-            self.one_line(evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
-                          "OMP_STACKSIZE")
+            self.one_line(evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=clean(OMP_STACKSIZE=size)), 3, "OMP_STACKSIZE")
         for size in ("16k", "32k"):
-            environment = dict(os.environ, OMP_STACKSIZE=size)
-            self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
-                          "OMP_STACKSIZE")
+            self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=clean(OMP_STACKSIZE=size)), 3, "OMP_STACKSIZE")
         for size in ("2M", "4096", "nonsense"):
-            environment = dict(os.environ, OMP_STACKSIZE=size)
-            done = evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=environment)
+            done = evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=clean(OMP_STACKSIZE=size))
             self.assertEqual(done.returncode, 0, (size, done.stderr))
 
     def test_too_large(self):
-        environment = dict(os.environ, OMP_STACKSIZE="200000G")
-        self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
-                      "0 of 1", "OMP_STACKSIZE")
+        self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=clean(OMP_STACKSIZE="200000G")), 3, "0 of 1", "OMP_STACKSIZE")
 
 
 class Threads(Base):
     def test_absurd_number(self):
         for number in ("99999999", "2000000000", "99999999999999999"):
-            environment = dict(os.environ, OMP_NUM_THREADS=number)
             for words in (MARCH, SMALL, ["plan", "td-bem", "--mesh", "sphere:1", "--units", "2:CPU:1"]):
-                done = evener(*words, env=environment)
+                done = evener(*words, env=clean(OMP_NUM_THREADS=number))
                 self.assertEqual(done.returncode, 0, (number, words, done.stderr))
 
     @unittest.skipUnless(os.geteuid() == 0, "another user's limit needs root")
     def test_none_to_be_had(self):
         """A limit of the user's processes: one line and 3, not the runtime's 1, which says unverified."""
         limits = [(resource.RLIMIT_NPROC, 1)]
-        home = dict(os.environ, HOME=self.folder.name)
-        os.chmod(self.folder.name, 0o777)
+        home = clean(HOME=self.folder)
+        os.chmod(self.folder, 0o777)
         for words in (SMALL + ["--units", "1:CPU:2"], SMALL + ["--units", "2:CPU:1"],
                       MARCH + ["--units", "1:CPU:2"],
                       ["plan", "td-bem", "--mesh", "sphere:1", "--units", "2:CPU:1", "--quiet"]):
@@ -147,8 +132,70 @@ class Threads(Base):
 
     @unittest.skipUnless(os.geteuid() == 0, "another user's limit needs root")
     def test_no_stack_and_no_thread(self):
+        """The small stack costs no thread, so that ranks are forked; one for an empty stack costs memory."""
         limits = [(resource.RLIMIT_NPROC, 1), (resource.RLIMIT_STACK, 256 << 10)]
-        self.one_line(evener(*SMALL, limits=limits, user=54321), 3, "ulimit -s")
+        done = evener(*SMALL, "--units", "1:CPU:1", limits=limits, user=54321)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.one_line(evener(*SMALL, "--units", "1:CPU:1", "--processes", "2", limits=limits, user=54321), 3, "ulimit -u 1")
+
+    def test_small_stack_and_ranks(self):
+        for size in 64, 256, 1000:
+            for words in (["--processes", "2"], ["--wire", "processes:2"]):
+                done = evener(*SMALL, "--units", "1:CPU:1", "--oversubscribe", *words, limits=[(resource.RLIMIT_STACK, size << 10)])
+                self.assertEqual((done.returncode, done.stderr), (0, b""), (size, words))
+
+
+class Variables(Base):
+    def said(self, **more):
+        done = evener("plan", "bt-mz", "--class", "S", "--units", "2:CPU:1", "--quiet", env=clean(**more))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr.decode()
+
+    def test_misspelt(self):
+        """A name that looks like one of Evener's is told with the nearest, once; one for each of several; rank 0 speaks, under --quiet too."""
+        for name, nearest in (("SHEDULE", "SCHEDULE"), ("UNIT", "UNITS"), ("TRACES", "TRACE"), ("OVERSUBSCIBE", "OVERSUBSCRIBE"), ("wire", "WIRE")):
+            said = self.said(**{f"EVENER_{name}": "1"})
+            self.assertRegex(said, f"^evener: warning: the variable EVENER_{name} .* the nearest is EVENER_{nearest}\n$")
+        self.assertEqual(self.said(EVENER_THREADS="4", EVENER_DEVICE="x").count("warning"), 2)
+        launcher = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "1"}
+        self.assertEqual(self.said(EVENER_SHEDULE="1", **launcher), "")
+
+    def test_others(self):
+        """Names that are read, of places and of tests; control characters and lengths of what is told."""
+        self.assertEqual(self.said(EVENER_UNITS="x", EVENER_ROOT="/opt", EVENER_DIR="/", EVENER_TEST_THIS="1", EVENERGY="1"), "")
+        said = self.said(**{"EVENER_\x1b[2J" + 900 * "A": "1"})
+        self.assertNotIn("\x1b", said)
+        self.assertLess(len(said), 400)
+
+
+class Pipes(Base):
+    INPUTS = ((["report", "F"], ["--output", "o.html"]), (["plan", "bt-mz", "--machine", "F"], []), (["plan", "bt-mz", "--times", "F"], []),
+              (["plan", "bt-mz", "--plan", "F"], []), (["run", "td-bem", "--mesh", "F"], []), (["bench", "papers", "--published", "F"], []),
+              (["run", "td-bem", "--mesh", "sphere:0", "--probes", "F"], ["--probe-output", "o.csv"]),
+              (["run", "td-bem", "--mesh", "sphere:0", "--entries", "F"], []), (["run", "bt-mz", "--units", "@F"], []))
+
+    def test_without_a_writer(self):
+        """A named pipe to which nobody writes is waited for with one line that says so, and its text is read when there is a writer."""
+        for i, (words, more) in enumerate(self.INPUTS):
+            pipe = self.path(f"{i}.off")
+            os.mkfifo(pipe)
+            words = [word.replace("F", pipe) if word in ("F", "@F") else word for word in words]
+            run = subprocess.Popen([EVENER, *words, *more], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(run.kill)
+            said = run.stderr.readline().decode()
+            self.assertRegex(said, f"^evener: warning: .*{i}.off is a named pipe to which nobody writes", words)
+            with open(pipe, "w", encoding="utf-8") as file:
+                file.write("nothing that is right\n")
+            self.assertEqual(run.wait(120), 2, words)
+            self.assertEqual(run.stderr.read().decode().count("evener: "), 1, words)
+            run.stderr.close()
+
+    def test_of_any_order(self):
+        """Files that are read in any order are no pipes, and none is waited for."""
+        os.mkfifo(self.path("p"))
+        for words in (["run", "td-bem", "--mesh", "sphere:0", "--steps", "1", "--restart", self.path("p")],
+                      ["run", "td-bem", "--mesh", "sphere:0", "--steps", "1", "--matrices", self.path("p")]):
+            self.one_line(evener(*words, "--quiet"), 2, "regular file")
 
 
 class Words(Base):
@@ -186,8 +233,7 @@ class Words(Base):
         nasty = "x\u001b[2J\u009b\n" + 5000 * "y"
         for name, content in (("record", {"evener": nasty, "app": nasty, "units": nasty, "command": nasty}),
                               ("machine", {"units": [{"kind": nasty}], "name": nasty, nasty: 1})):
-            with open(self.path(name), "w") as file:
-                json.dump(content, file)
+            self.write(name, content)
         for words in (["report", self.path("record"), "--output", self.path("page")],
                       ["plan", "bt-mz", "--machine", self.path("machine")]):
             done = evener(*words)
@@ -198,13 +244,9 @@ class Words(Base):
     def test_inputs(self):
         """A file that is a folder, has no end, no newline or a zero byte is refused with its name, and not read for ever."""
         limits = [(resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_CPU, 20)]
-        long = self.path("long")
-        with open(long, "w") as file:
-            file.write("* 1:CPU:1" + " " * 100000 + "\n")
-        binary = self.path("binary")
-        with open(binary, "wb") as file:
-            file.write(b"* 1:CPU:1\0\n")
-        for path, words in ((self.folder.name, "it cannot be read: Is a directory"), ("/dev/zero", "zero byte"), (long, "line 1 is longer"),
+        long = self.write("long", "* 1:CPU:1" + " " * 100000 + "\n")
+        binary = self.write("binary", "* 1:CPU:1\0\n")
+        for path, words in ((self.folder, "it cannot be read: Is a directory"), ("/dev/zero", "zero byte"), (long, "line 1 is longer"),
                             (binary, "zero byte")):
             for option in (["run", "bt-mz", "--steps", "1", "--units", "@" + path],
                            ["run", "td-bem", "--mesh", "sphere:0", "--entries", path]):
@@ -231,5 +273,4 @@ class Words(Base):
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv[1])
-    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=2)
+    unittest.main()

@@ -10,14 +10,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-from test_ranks import clean
+from base import EVENER, Base
 
-EVENER = "build/evener"
 ALL = os.environ.get("EVENER_FT") == "all"
 FIRST = {"S": (554.6087004964, 484.5363331978), "W": (567.3612178944, 529.3246849175), "A": (504.6735008193, 511.4047905510),
          "B": (517.7643571579, 507.7803458597)}
@@ -37,27 +34,9 @@ def puts(size, steps, ranks, variant, transposes):
     return count, transposes * times * 16 * nx * ny * nz * (ranks - 1) // ranks
 
 
-class Ft(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = dict(clean(), XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
-
-    def evener(self, *words, status=0, launcher=()):
-        done = subprocess.run([*launcher, EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env=self.environment)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words, launcher=()):
-        words = ("run", "ft", *words, "--oversubscribe", "--json", "-", "--quiet")
-        return json.loads(self.evener(*words, launcher=launcher).stdout)
-
-    def refuses(self, *words, says):
-        done = self.evener(*words, status=2)
-        self.assertIn(says, done.stderr)
-        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+class Ft(Base):
+    def record(self, *words, **options):
+        return super().record("run", "ft", *words, "--oversubscribe", **options)
 
     def near(self, sums, others):
         self.assertEqual(len(sums), len(others))
@@ -110,18 +89,18 @@ class Ft(unittest.TestCase):
 
     def test_bad_input(self):
         run = ("run", "ft")
-        self.refuses(*run, "--class", "X", says='there is no class "X"')
-        self.refuses(*run, "--class", "SS", says='there is no class "SS"')
+        self.refuses([*run, "--class", "X"], 'there is no class "X"')
+        self.refuses([*run, "--class", "SS"], 'there is no class "SS"')
         for size in ("8", "8x8", "8x8x8x8", "x8x8", "8x8x", "8x8x-8", "8x8x99999", "8 x 8 x 8", "8x8x8.0"):
-            self.refuses(*run, "--size", size, says="expected points along x, y and z")
-        self.refuses(*run, "--size", "4x8x8", says="4 points along x, expected a power of two from 8")
-        self.refuses(*run, "--size", "8x1x8", says="1 points along y, expected a power of two from 2")
-        self.refuses(*run, "--size", "8x8x12", says="12 points along z")
-        self.refuses(*run, "--size", "8x8x8", "--class", "S", says="--size and --class")
-        self.refuses(*run, "--variant", "x", says="expected packed, slabs, best or funneled")
-        self.refuses(*run, "--variant", "funneled", "--processes", "2", "--units", "1:CPU:1", "--quiet", says="expected --units 1:GPU:1")
+            self.refuses([*run, "--size", size], "expected points along x, y and z")
+        self.refuses([*run, "--size", "4x8x8"], "4 points along x, expected a power of two from 8")
+        self.refuses([*run, "--size", "8x1x8"], "1 points along y, expected a power of two from 2")
+        self.refuses([*run, "--size", "8x8x12"], "12 points along z")
+        self.refuses([*run, "--size", "8x8x8", "--class", "S"], "--size and --class")
+        self.refuses([*run, "--variant", "x"], "expected packed, slabs, best or funneled")
+        self.refuses([*run, "--variant", "funneled", "--processes", "2", "--units", "1:CPU:1", "--quiet"], "expected --units 1:GPU:1")
         for transposes in "03":
-            self.refuses(*run, "--transposes", transposes, says="from 1 to 2")
+            self.refuses([*run, "--transposes", transposes], "from 1 to 2")
         for words in ((), ("--processes", "2"), ("--processes", "2", "--variant", "packed")):
             self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", *words, status=2).stderr)
         for words in (("--variant", "slabs"), ("--per-node", "1")):
@@ -151,8 +130,8 @@ class Ft(unittest.TestCase):
             self.assertGreater(min(c["z_s"], c["xy_s"]), 0)
             self.assertEqual(c["fftw_s"] is None, "there is no libfftw3" in done.stderr)
         self.assertIn("pass z", done.stderr)
-        self.refuses("bench", "ft", "--classes", "SX", says='there is no class "X"')
-        self.refuses("bench", "ft", "--repeat", "0", says="--repeat")
+        self.refuses(["bench", "ft", "--classes", "SX"], 'there is no class "X"')
+        self.refuses(["bench", "ft", "--repeat", "0"], "--repeat")
 
     # ---- ranks ----
 
@@ -206,9 +185,8 @@ class Ft(unittest.TestCase):
         for transposes in "12":
             alone = self.record("--class", "S", "--steps", "12", "--transposes", transposes)
             for more in ((), ("--variant", "packed"), ("--per-node", "1")):
-                r = self.record("--class", "S", "--steps", "12", "--units", "1:CPU:1", "--processes", "3", "--schedule", "guided:time",
-                                "--slow", "1:20@1", "--transposes", transposes, *more)
-                self.assertGreater(r["transfers"]["moved_between_ranks"], 0, f"{transposes} {more}")
+                r = self.moved("moved_between_ranks", "--class", "S", "--steps", "12", "--units", "1:CPU:1", "--processes", "3",
+                               "--schedule", "guided:time", "--slow", "1:20@1", "--transposes", transposes, *more)
                 self.assertEqual((r["hash"], r["checksums"]), (alone["hash"], alone["checksums"]), f"{transposes} {more}")
 
     def launchers(self):
@@ -223,7 +201,7 @@ class Ft(unittest.TestCase):
         for launcher in self.launchers():
             found += 1
             for more in (("--variant", "packed"), ("--variant", "slabs", "--per-node", "1"), ()):
-                r = self.record("--class", "S", "--units", "1:CPU:1", *more, launcher=[*launcher, "-n", "2"])
+                r = self.record("--class", "S", "--units", "1:CPU:1", *more, launch=[*launcher, "-n", "2"])
                 self.assertEqual((r["hash"], r["verified"], len(r["ranks"])), (alone, True, 2))
         if not found:
             self.skipTest("there is no MPI with a plug-in")
@@ -237,7 +215,7 @@ class Ft(unittest.TestCase):
                 first = ["run", "ft", "--class", "S", "--schedule", "weighted", "--units", "1:CPU:3", "--oversubscribe", "--json", "-",
                          "--quiet", *more]
                 second = ["1:CPU:1" if word == "1:CPU:3" else word for word in first]
-                done = self.evener(*first, ":", "-n", "1", EVENER, *second, launcher=[*launcher, "-n", "1"])
+                done = self.evener(*first, ":", "-n", "1", EVENER, *second, launch=[*launcher, "-n", "1"])
                 r = json.loads(done.stdout)
                 self.assertEqual((r["hash"], [u["tasks"] for u in r["units"]]), (alone, [48, 16]))
         if not found:
@@ -256,6 +234,4 @@ class Ft(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -7,11 +7,10 @@ Run: ctest -R command-ft-devices, or tests/command/test_ft_devices.py build/even
 import json
 import os
 import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+from base import EVENER, Base
+
 ALL = os.environ.get("EVENER_FT") == "all"
 SIZE = {"S": (64, 64, 64), "W": (128, 128, 32), "A": (256, 256, 128)}
 MIXED = "1:CPU:1,1:GPU:1", "1:CPU:1,1:GPU:2", "1:GPU:1,1:CPU:2", "1:CPU:1,2:GPU:1"
@@ -22,21 +21,13 @@ def points(name):
     return nx * ny * nz
 
 
-class Devices(unittest.TestCase):
+class Devices(Base):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.seen = {}
 
-    def evener(self, *words, status=0):
-        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words, devices="emulated"):
-        words = ("run", "ft", *words, "--oversubscribe", "--json", "-", "--quiet")
-        return json.loads(self.evener(*words, *(("--devices", devices) if devices else ())).stdout)
+    def record(self, *words, devices="emulated", **options):
+        return super().record("run", "ft", *words, "--oversubscribe", *(("--devices", devices) if devices else ()), **options)
 
     def alone(self, *words):
         """What one CPU unit has for it."""
@@ -101,9 +92,7 @@ class Devices(unittest.TestCase):
     def test_slowed(self):
         """A unit that becomes slow gives tasks to the device in mid-run."""
         words = ("--class", "W", "--steps", "12")
-        r = self.record(*words, "--units", "1:CPU:1,1:GPU:1", "--schedule", "interval", "--slow", "0:20@3")
-        self.same(r, *words)
-        self.assertGreater(r["transfers"]["migrations"], 0)
+        self.same(self.moved("migrations", *words, "--units", "1:CPU:1,1:GPU:1", "--schedule", "interval", "--slow", "0:20@3"), *words)
 
     def test_what_moves(self):
         """Of a step only what goes from one space to another, the decay's three axes and the checksum's points."""
@@ -214,6 +203,4 @@ class Devices(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

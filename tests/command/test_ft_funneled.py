@@ -11,12 +11,12 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
-FAKE = []
+from base import EVENER, Base, children, run
+
+FAKE = [sys.argv.pop(1), sys.argv.pop(1)] if len(sys.argv) > 2 and os.path.exists(sys.argv[2]) else []
 PIECES = 8
 SIZE = {"S": (64, 64, 64), "W": (128, 128, 32)}
 STEPS = 6
@@ -27,25 +27,13 @@ def share(count, ranks):
     return [count * (r + 1) // ranks - count * r // ranks for r in range(ranks)]
 
 
-class Funneled(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Funneled(Base):
     def words(self, *more, devices="emulated", ranks=2):
         return ("run", "ft", "--variant", "funneled", "--units", "1:GPU:1", "--devices", devices, "--processes", str(ranks),
                 "--oversubscribe", *more)
 
-    def evener(self, *words, command=None, environment=None):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
-        return subprocess.run([command or EVENER, *words], capture_output=True, text=True, timeout=120, cwd=self.folder,
-                              env=environment)
-
-    def record(self, *words, **how):
-        done = self.evener(*words, "--quiet", "--json", "-", **how)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        return json.loads(done.stdout)
+    def evener(self, *words, **options):
+        return super().evener(*words, OMP_NUM_THREADS="1", **options)
 
     def alone(self, *words):
         return self.record("run", "ft", "--units", "1:CPU:1", *words)
@@ -145,35 +133,33 @@ class Funneled(unittest.TestCase):
         if not FAKE:
             self.skipTest("no driver")
         command, driver = FAKE
-        late = {"EVENER_LIBCUDA": driver, "EVENER_NVRTC": driver, "EVENER_CACHE": "", "OMP_WAIT_POLICY": "passive"}
+        late = {"EVENER_LIBCUDA": driver, "EVENER_NVRTC": driver, "EVENER_CACHE": "", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
         for ranks, per_node in (2, 2), (4, 2):
             words = self.words("--size", "32x16x16", "--per-node", str(per_node), ranks=ranks)
             want = self.record(*words)
             for dice in range(4):
                 with self.subTest(ranks=ranks, per_node=per_node, dice=dice):
-                    how = {**late, "FAKE_CUDA_LATER": str(dice)}
-                    r = self.record(*(w if w != "emulated" else "cuda" for w in words), command=command, environment=how)
-                    self.assertEqual(r["hash"], want["hash"])
+                    status, out, err = run([command, *(w if w != "emulated" else "cuda" for w in words), "--quiet", "--json", "-"],
+                                           **late, FAKE_CUDA_LATER=str(dice))
+                    self.assertEqual((status, err), (0, ""))
+                    self.assertEqual(json.loads(out)["hash"], want["hash"])
 
     # ---- what is wrong ----
 
     def test_refused(self):
         for units in "2:GPU:1", "1:GPU:2", "1:CPU:1", "1:GPU:1,1:CPU:1":
             done = self.evener("run", "ft", "--variant", "funneled", "--units", units, "--devices", "emulated:2", "--processes", "2",
-                               "--oversubscribe", "--quiet")
-            self.assertEqual(done.returncode, 2, done.stderr)
+                               "--oversubscribe", "--quiet", status=2)
             self.assertIn("expected --units 1:GPU:1, not " + units, done.stderr)
         for more, says in ((("--transposes", "2"), "for CPU units only"), (("--size", "4096x2x2"), "2048 at most"),
                            (("--devices", "emulated:memory=1MiB"), "64 planes and 64 rows of 2 ranks need 8.")):
-            done = self.evener(*self.words(), *more, "--quiet")
-            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
-            self.assertIn(says, done.stderr)
+            self.refuses([*self.words(), *more, "--quiet"], says)
 
     def test_lost_device(self):
         for fail, more in (("kernel@300", ()), ("lost@600", ("--per-node", "2")), ("copy@100", ()), ("lost@1", ()), ("alloc@3", ()),
                            ("lost@40", ("--per-node", "1"))):
             with self.subTest(fail=fail, more=more):
-                done = self.evener(*self.words(*more, "--quiet", devices="emulated:fail=" + fail, ranks=4))
+                done = self.evener(*self.words(*more, "--quiet", devices="emulated:fail=" + fail, ranks=4), status=None)
                 self.assertIn(done.returncode, (2, 3))
                 self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
                 self.assertIn("on purpose", done.stderr)
@@ -192,8 +178,7 @@ class Funneled(unittest.TestCase):
                         self.assertLess(time.monotonic(), deadline)
                         self.assertIsNone(going.poll())
                         time.sleep(0.002)
-                    with open(f"/proc/{going.pid}/task/{going.pid}/children", encoding="ascii") as file:
-                        pid = [int(word) for word in file.read().split()][victim]
+                    pid = children(going.pid)[victim]
                     os.kill(pid, signal.SIGKILL)
                     _, said = going.communicate(timeout=60)
                 finally:
@@ -213,8 +198,4 @@ class Funneled(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
-        if len(sys.argv) > 2 and os.path.exists(sys.argv[2]):
-            FAKE = [os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))]
     unittest.main()

@@ -2,7 +2,7 @@
 """FT and MG keep their state and go on from it: the bits of a run that never stopped, from each step, on any ranks, units and
 schedules; damaged and foreign files; interrupts, kill -9, full disks, ranks of other hosts.
 
-Files are read here by their description (apps/common/checkpoint/state_file.h, apps/ft/state.h, apps/mg/state.h), not by the program's code.
+Files are read here by their description (suite/apps/common/checkpoint/state_file.h, suite/apps/ft/state.h, suite/apps/mg/state.h), not by the program's code.
 EVENER_KILLS=200 kills so many runs instead of a few.
 
 Run: ctest -R '^command-ft-mg-checkpoint$', or tests/command/test_ft_mg_checkpoint.py build/evener [test ..]
@@ -13,13 +13,12 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import time
 import unittest
 
 import test_checkpoint as npbmz
+from base import EVENER, clean
 
-EVENER = "build/evener"
 KILLS = int(os.environ.get("EVENER_KILLS", "4"))
 SEED, PRIME, MASK = 1469598103934665603, 1099511628211, (1 << 64) - 1
 SIZE = {"ft": ["--size", "32x16x16"], "mg": ["--size", "32"]}
@@ -290,15 +289,13 @@ class Elsewhere(npbmz.Elsewhere):
             whole = self.record(command(app, "--steps", STEPS, *ALONE))
             words = [*self.launch, "./elsewhere", *command(app, *ALONE, "--oversubscribe")]
             self.record([*words, "--steps", str(HALF), "--checkpoint", "blind/c", "--every", "2"],
-                        env={**npbmz.ROOT, "BLIND": os.path.abspath("blind")})
+                        env=clean() | {"BLIND": os.path.abspath("blind")})
             self.record(command(app, "--steps", HALF, "--checkpoint", "c", *ALONE))
             self.assertEqual(state(app, "blind/c").zone, state(app).zone)
             for blind in ("", os.path.abspath("blind")):
-                r = self.record([*words, "--steps", str(STEPS), "--restart", "blind/c"], env={**npbmz.ROOT, "BLIND": blind})
+                r = self.record([*words, "--steps", str(STEPS), "--restart", "blind/c"], env=clean() | {"BLIND": blind})
                 self.assertEqual((r["hash"], r.get("checksums"), r["restarted_from"]), (whole["hash"], whole.get("checksums"), HALF))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

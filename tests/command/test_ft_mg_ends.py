@@ -5,19 +5,17 @@ too little memory. One line and the right status, nobody is left, and what was k
 Run: ctest -R command-ft-mg-ends, or tests/command/test_ft_mg_ends.py build/evener [test ..]; EVENER_KILLS=50 ends so many runs each way
 instead of two.
 """
-import json
 import os
 import random
 import re
 import resource
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
+from base import EVENER, Base, children
+
 ENDS = int(os.environ.get("EVENER_KILLS", "2"))
 PATIENCE = 60  # s from a death to the end, on a machine that has other things to do
 LONG = {"ft": ["--size", "32x16x16"], "mg": ["--size", "32"]}
@@ -25,17 +23,10 @@ HYBRID = ["--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--oversubscrib
 ALONE = ["--units", "1:CPU:1"]
 
 
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return [int(word) for word in f.read().split()]
-
-
-class Ends(unittest.TestCase):
+class Ends(Base):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.state = os.path.join(self.folder, "c")
+        super().setUp()
+        self.state = self.path("c")
         self.dice = random.Random(time.time_ns())
 
     def start(self, app, *words):
@@ -43,9 +34,7 @@ class Ends(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True)
 
     def record(self, app, *words):
-        done = subprocess.run(["timeout", "100", EVENER, "run", app, *LONG[app], "--quiet", "--json", "-", *words], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        return json.loads(done.stdout)
+        return super().record("run", app, *LONG[app], *words)
 
     def ends(self, run, statuses, says):
         out, errors = run.communicate(timeout=PATIENCE)
@@ -108,7 +97,7 @@ class Ends(unittest.TestCase):
                 for pid in ranks:
                     self.assertFalse(os.path.exists(f"/proc/{pid}"))
                 with open(self.state, "rb") as f:
-                    step = int.from_bytes(f.read()[56:64], "little")  # apps/common/checkpoint/state_file.h
+                    step = int.from_bytes(f.read()[56:64], "little")  # suite/apps/common/checkpoint/state_file.h
                 self.assertEqual(step % 3, 0)
                 self.goes_on(app, step)
                 os.unlink(self.state)
@@ -141,10 +130,8 @@ class Ends(unittest.TestCase):
                         done = subprocess.run(words, capture_output=True, text=True,
                                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20)))
                         self.assertIn(done.returncode, (0, 2, 3), done.stderr)
-                        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", int(done.returncode > 0)), done.stderr)
+                        self.assertEqual((done.stdout, sum(map(bool, done.stderr.splitlines()))), ("", int(done.returncode > 0)), done.stderr)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

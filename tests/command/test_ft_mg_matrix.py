@@ -14,6 +14,7 @@ import tempfile
 
 import test_ranks as ranks
 import test_ranks_matrix as npbmz
+from base import launcher
 from test_mg_devices import plane
 from test_mg_ranks import faces
 from test_ranks_matrix import Wrong
@@ -226,7 +227,7 @@ def large(m):
 
 def launched(m, kind, counts):
     """Under a launcher: ranks that are the same, and ranks with other units than their neighbours."""
-    ranks.launcher(kind)  # or it is left out
+    launcher(kind)  # or it is left out
     mixed = [["2:CPU:1"], ["1:CPU:1"], emulated("1:GPU:1"), ["3:CPU:1"], emulated("1:CPU:1,1:GPU:1")]  # teams are too slow with ranks that spin
     lists = itertools.cycle([mixed, [["1:CPU:1"]], mixed[2:] + mixed[:2], [["2:CPU:1"]], [emulated("1:GPU:1")]])
     schedules = itertools.cycle(["static", "weighted", "guided:time", "interval", "binpack"])
@@ -267,7 +268,5 @@ PARTS = {part.__name__: part for part in (small, ft_s, mg_s, ft_w, mg_w, variant
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        ranks.EVENER = sys.argv[1]
-    chosen = sys.argv[2:] or (list(PARTS) if os.environ.get("EVENER_RANKS") == "all" else ["small"])
+    chosen = sys.argv[1:] or (list(PARTS) if os.environ.get("EVENER_RANKS") == "all" else ["small"])
     sys.exit(npbmz.main(chosen, Matrix(), PARTS))

@@ -1,4 +1,4 @@
-"""bench/gpu.sh on a folder of stand-ins: what it runs, what its report says of runs that fail, are refused, hang or differ, and that it
+"""suite/bench/gpu.sh on a folder of stand-ins: what it runs, what its report says of runs that fail, are refused, hang or differ, and that it
 keeps to its time. The records that it reads are the command's own.
 
     python3 tests/command/test_gpu_script.py COMMAND SOURCE
@@ -60,12 +60,12 @@ class Script(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.folder = self.place.name
-        for name in ("off", "tests", "path", "bench"):
-            os.mkdir(f"{self.folder}/{name}")
+        for name in ("off", "tests", "path", "suite/bench"):
+            os.makedirs(f"{self.folder}/{name}")
         for name in ("evener", "off/evener"):
             self.program(name, EVENER % {"folder": self.folder})
         self.program("tests/test-device", "#!/bin/bash\necho $EVENER_TEST_DEVICE\n")
-        self.program("bench/bench-variants", f"#!/bin/bash\necho $* >> {self.folder}/variants\necho '  4 rows 1.25'\n")
+        self.program("suite/bench/bench-variants", f"#!/bin/bash\necho $* >> {self.folder}/variants\necho '  4 rows 1.25'\n")
         self.program("path/ncu", NCU)
         self.program("path/compute-sanitizer", SANITIZER)
         self.program("path/nvidia-smi", SMI)
@@ -84,7 +84,7 @@ class Script(unittest.TestCase):
         os.chmod(f"{self.folder}/{name}", 0o755)
 
     def go(self, expected, *words):
-        line = [f"{SOURCE}/bench/gpu.sh", "--bundle", self.folder, "--classes", "S", "--check", "S", "--big", "S", "--repeat", "1",
+        line = [f"{SOURCE}/suite/bench/gpu.sh", "--bundle", self.folder, "--classes", "S", "--check", "S", "--big", "S", "--repeat", "1",
                 "--out", f"{self.folder}/out", *words]
         done = subprocess.run(line, env=dict(os.environ, PATH=f"{self.folder}/path:{os.environ['PATH']}"), text=True, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
@@ -129,7 +129,7 @@ class Script(unittest.TestCase):
     def test_variants(self):
         """The last of all; what it says of bits is no failure."""
         for status, failed, says in ((1, 0, "Bits differ"), (3, 1, "evener: the device is lost")):
-            self.program("bench/bench-variants", f"#!/bin/bash\necho 'evener: the device is lost' >&2\nexit {status}\n")
+            self.program("suite/bench/bench-variants", f"#!/bin/bash\necho 'evener: the device is lost' >&2\nexit {status}\n")
             self.go(failed)
             self.assertIn(f"- {says}", self.report)
             self.assertLess(self.report.index("## TD-BEM"), self.report.index("## Variants"))
@@ -160,7 +160,7 @@ class Script(unittest.TestCase):
     def test_usage(self):
         for words in (["--classes", "Z"], ["--minutes", "0"], ["--what"], ["--bundle"], ["--bundle", "/nowhere"], ["--classes", ""]):
             done = self.go(2, *words)
-            self.assertIn("usage: bench/gpu.sh", done.stderr)
+            self.assertIn("usage: suite/bench/gpu.sh", done.stderr)
             self.assertIn("gpu.sh: ", done.stderr)
 
 

@@ -2,38 +2,13 @@
 Run: ctest -R command-info-ranks, or tests/command/test_info_ranks.py build/evener [test ..]"""
 
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
-import sys
 import unittest
 
-EVENER = "build/evener"
+from base import EVENER, launchers, run
+
 LINE = re.compile(r"^           (\d+) on (\S+): cores ([0-9 -]+) \((.*)\); devices: (.*)$", re.M)
-
-
-def clean():
-    """The environment without what another launcher or a user has left."""
-    env = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
-
-
-def run(words, **env):
-    done = subprocess.run(words, env=clean() | env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
-def launchers():
-    for kind, name in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
-        found = shutil.which(f"mpirun.{kind}")
-        if found and os.path.exists(os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")):
-            yield name, [found, "-q", "--oversubscribe"] if kind == "openmpi" else [found]
 
 
 class Info(unittest.TestCase):
@@ -74,8 +49,8 @@ class Info(unittest.TestCase):
             self.assertIn("shared by ranks 0 to 2", rank["how"])
 
     def test_launchers(self):
-        for name, start in launchers():
-            self.lines([*start, "-n", "2", EVENER, "info"], 2, name)
+        for kind, start in launchers():
+            self.lines([*start, "-n", "2", EVENER, "info"], 2, {"openmpi": "Open MPI", "mpich": "MPICH"}[kind])
 
     def test_refused(self):
         for words, says in ((["--processes", "0"], "--processes 0"), (["--json", "/nowhere/x"], "/nowhere/x"), (["--bogus"], "--bogus")):
@@ -92,5 +67,4 @@ class Info(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

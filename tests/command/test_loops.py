@@ -4,14 +4,10 @@ tell zones apart; official runs are verified; periods and launches; what is refu
 
 Run: ctest -R command-loops, or tests/command/test_loops.py build/evener [test ..]
 """
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = os.path.abspath("build/evener")
+from base import Base
+
 CORES = ("1:CPU:1", "2:CPU:1", "1:CPU:3", "1:CPU:2,2:CPU:1 --schedule dynamic", "3:CPU:1 --schedule guided:time",
          "1:CPU:2,1:CPU:1 --processes 2 --schedule interval", "2:CPU:1 --processes 2 --schedule dynamic:memorize=0")
 DEVICES = ("1:GPU:1 --devices emulated", "2:GPU:1 --devices emulated:2 --schedule dynamic:memorize=0",
@@ -19,19 +15,9 @@ DEVICES = ("1:GPU:1 --devices emulated", "2:GPU:1 --devices emulated:2 --schedul
 APPS = {"bt-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "sp-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "lu-mz": ["rhs", "lower", "upper"]}
 
 
-class Loops(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.environment = dict(os.environ, XDG_CACHE_HOME=folder.name)
-
-    def evener(self, words):
-        return subprocess.run([EVENER, *words.split()], capture_output=True, text=True, timeout=300, env=self.environment)
-
+class Loops(Base):
     def run_(self, words):
-        done = self.evener(f"run {words} --oversubscribe --quiet --json -")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        return json.loads(done.stdout)
+        return self.record(*f"run {words} --oversubscribe".split())
 
     def test_bits(self):
         for app in APPS:
@@ -74,14 +60,9 @@ class Loops(unittest.TestCase):
             ("bt-mz --class W --steps 1 --loop phase --units 1:GPU:1 --devices emulated:memory=5MB --oversubscribe", 3,
              "a loop for each phase needs 3.2 MB of work space for all zones"),
         ):
-            done = self.evener(f"run {words} --quiet")
-            self.assertEqual((done.returncode, done.stdout), (status, ""), words + done.stderr)
-            self.assertIn(said, done.stderr)
-        done = self.evener("plan bt-mz --class S --units 2:CPU:1 --loop phase --quiet")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("--loop", done.stderr)
+            self.refuses(f"run {words} --quiet".split(), said, status=status)
+        self.assertIn("--loop", self.evener(*"plan bt-mz --class S --units 2:CPU:1 --loop phase --quiet".split()).stderr)
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -5,35 +5,16 @@ Run: ctest -R command-mg, or tests/command/test_mg.py build/evener [test ..]; EV
 """
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+from base import Base
+
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05, "B": 0.1800564401355e-05}
 
 
-class Mg(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
-
-    def evener(self, *words, status=0):
-        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env=self.environment)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words):
-        return json.loads(self.evener("run", "mg", *words, "--oversubscribe", "--json", "-", "--quiet").stdout)
-
-    def refuses(self, *words, says):
-        done = self.evener(*words, status=2)
-        self.assertIn(says, done.stderr)
-        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+class Mg(Base):
+    def record(self, *words, **options):
+        return super().record("run", "mg", *words, "--oversubscribe", **options)
 
     def test_official(self):
         """Within 1e-8 counts as verified; what is rounded differently is far below."""
@@ -63,8 +44,7 @@ class Mg(unittest.TestCase):
     def test_tasks_that_move(self):
         """A unit that becomes slow gives slabs away while the run goes on, and nobody sees it in the bits."""
         alone = self.record("--class", "W", "--units", "1:CPU:1", "--steps", "12")
-        moved = self.record("--class", "W", "--units", "3:CPU:1", "--steps", "12", "--schedule", "guided:time", "--slow", "1:8@2")
-        self.assertGreater(moved["transfers"]["migrations"], 0)
+        moved = self.moved("migrations", "--class", "W", "--units", "3:CPU:1", "--steps", "12", "--schedule", "guided:time", "--slow", "1:8@2")
         self.assertEqual((moved["hash"], moved["norm"], moved["verified"]), (alone["hash"], alone["norm"], None))
 
     def test_sizes(self):
@@ -79,15 +59,15 @@ class Mg(unittest.TestCase):
 
     def test_bad_input(self):
         run = ("run", "mg")
-        self.refuses(*run, "--class", "X", says='there is no class "X"')
-        self.refuses(*run, "--class", "SS", says='there is no class "SS"')
-        self.refuses(*run, "--size", "48", says="power of two from 16 to 4096")
-        self.refuses(*run, "--size", "8", says="--size 8: this is too small")
-        self.refuses(*run, "--size", "x", says="--size")
-        self.refuses(*run, "--size", "32", "--class", "S", says="--size and --class")
-        self.refuses(*run, "--smoother", "b", says="--smoother also needs --size")
+        self.refuses([*run, "--class", "X"], 'there is no class "X"')
+        self.refuses([*run, "--class", "SS"], 'there is no class "SS"')
+        self.refuses([*run, "--size", "48"], "power of two from 16 to 4096")
+        self.refuses([*run, "--size", "8"], "--size 8: this is too small")
+        self.refuses([*run, "--size", "x"], "--size")
+        self.refuses([*run, "--size", "32", "--class", "S"], "--size and --class")
+        self.refuses([*run, "--smoother", "b"], "--smoother also needs --size")
         for word in ("c", "ab"):
-            self.refuses(*run, "--size", "32", "--smoother", word, says="expected a or b")
+            self.refuses([*run, "--size", "32", "--smoother", word], "expected a or b")
         self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", status=2).stderr)
 
     def test_plan(self):
@@ -105,9 +85,9 @@ class Mg(unittest.TestCase):
                          [("32", "up"), ("32", "norm"), ("16", "up"), ("16", "down"), ("8", "up"), ("8", "down"), ("4", "below")])
         for line in lines[:-1]:  # GB/s are bytes a point by points a second
             self.assertAlmostEqual(float(line[3]) * float(line[4]) * 1e-3, float(line[5]), delta=0.01 + 0.01 * float(line[5]))
-        self.refuses("bench", "mg", "--class", "X", says='there is no class "X"')
-        self.refuses("bench", "mg", "--cores", "0", says="--cores 0")
-        self.refuses("bench", "mg", "--class", "F", says="choose a smaller one")
+        self.refuses(["bench", "mg", "--class", "X"], 'there is no class "X"')
+        self.refuses(["bench", "mg", "--cores", "0"], "--cores 0")
+        self.refuses(["bench", "mg", "--class", "F"], "choose a smaller one")
 
     def test_page_and_report(self):
         out = self.evener("run", "mg", "--verbose", "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json").stdout
@@ -118,6 +98,4 @@ class Mg(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

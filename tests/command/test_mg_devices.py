@@ -4,17 +4,11 @@ move as schedules say; too little memory, lost devices, what is refused. Where p
 
 Run: ctest -R command-mg-devices, or tests/command/test_mg_devices.py build/evener [test ..]; EVENER_MG=all adds class A.
 """
-import json
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-from test_ranks import clean
+from base import EVENER, Base, launcher
 
-EVENER = "build/evener"
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
 LISTS = ("1:GPU:1", "2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "2:CPU:1,1:GPU:2,1:GPU:1")
@@ -35,31 +29,11 @@ def crossing(n, steps):
     return steps * (beside + fourth * p[3]), steps * (beside + n // 16 * p[3]) + 2 * 8 * 8 * (n // 2)
 
 
-class Devices(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.environment = dict(clean(), EVENER_CACHE=os.path.join(folder.name, "cache"),
-                               POCL_CACHE_DIR=os.path.join(folder.name, "pocl"))
-        cls.folder = folder.name
-        cls.cores = {}
+class Devices(Base):
+    cores = {}
 
-    def run_it(self, *words, launcher=(), status=0):
-        done = subprocess.run([*launcher, EVENER, *words], capture_output=True, text=True, timeout=300, env=self.environment,
-                              cwd=self.folder)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words, devices=("--devices", "emulated")):
-        done = self.run_it("run", "mg", "--quiet", "--oversubscribe", "--json", "-", *words, *devices)
-        self.assertEqual(done.stderr, "", words)
-        return json.loads(done.stdout)
-
-    def fails(self, *words, status, says):
-        done = self.run_it(*words, status=status)
-        self.assertIn(says, done.stderr)
-        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+    def record(self, *words, devices=("--devices", "emulated"), **options):
+        return super().record("run", "mg", "--oversubscribe", *words, *devices, **options)
 
     def same(self, r, *problem):
         """As cores compute it: to the bit where nothing is contracted."""
@@ -84,7 +58,7 @@ class Devices(unittest.TestCase):
             self.same(self.record("--size", "16", "--smoother", "b", "--units", units), "--size", "16", "--smoother", "b")
 
     def test_opencl(self):
-        if "opencl   0:" not in self.run_it("info").stdout:
+        if "opencl   0:" not in self.evener("info").stdout:
             self.skipTest("no OpenCL device")
         for units in ("1:GPU:1", "1:CPU:1,1:GPU:1"):
             r = self.record("--class", "S", "--units", units, devices=("--devices", "opencl"))
@@ -142,41 +116,41 @@ class Devices(unittest.TestCase):
         for units, devices, *slow in (("1:CPU:1,1:GPU:1", "emulated", "--slow", "0:200@0"),
                                       ("2:GPU:1", "emulated:1,speed=0.1+emulated:1"), ("2:GPU:1", "emulated:1,speed=0.1,peer=no+emulated:1"),
                                       ("1:GPU:2,1:GPU:1", "emulated:2,speed=0.1+emulated:1")):
-            r = self.record(*problem, "--units", units, "--schedule", "interval", *slow, devices=("--devices", devices))
-            self.same(r, *problem)
-            self.assertGreater(r["transfers"]["moved_regions"], 0, units)
+            words = *problem, "--units", units, "--schedule", "interval", *slow
+            self.same(self.moved("moved_regions", *words, devices=("--devices", devices)), *problem)
         r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "interval")
         self.same(r, *problem)
 
     def ranks_that_differ(self, *words, first, second, status=0):
-        launcher = shutil.which("mpirun.openmpi")
-        if not launcher:
-            self.skipTest("no mpirun.openmpi")
+        start = launcher("openmpi")
         ours = EVENER, "run", "mg", "--quiet", "--oversubscribe", *words
-        return self.run_it(*ours[1:], *first, ":", "-n", "1", *ours, *second, status=status,
-                           launcher=(launcher, "-q", "--oversubscribe", "-n", "1"))
+        return self.evener(*ours[1:], *first, ":", "-n", "1", *ours, *second, status=status,
+                           launch=(*start, "-n", "1"))
 
     def test_ranks_that_differ(self):
         """Tasks go from a device to another rank's cores."""
         problem = "--class", "S", "--steps", "7"
         for first, second in ((["1:CPU:1"], ["1:GPU:1", "--devices", "emulated:speed=0.2"]),
                               (["1:GPU:2", "--devices", "emulated:2,speed=0.2"], ["2:CPU:1"])):
-            at = os.path.join(self.folder, "record.json")
-            self.ranks_that_differ(*problem, "--schedule", "interval", "--json", at, first=["--units", *first], second=["--units", *second])
-            with open(at, encoding="utf-8") as f:
-                r = json.load(f)
-            self.same(r, *problem)
-            self.assertGreater(r["transfers"]["moved_between_ranks"], 0)
+            at, moved = self.path("record.json"), 0
+            for _ in range(10):  # on a busy machine one run may see nothing to move
+                self.ranks_that_differ(*problem, "--schedule", "interval", "--json", at, first=["--units", *first], second=["--units", *second])
+                r = self.load("record.json")
+                self.same(r, *problem)
+                moved += r["transfers"]["moved_between_ranks"]
+                if moved:
+                    break
+            self.assertGreater(moved, 0)
 
     def test_lost(self):
         """Wherever it happens: one line and status 3; other ranks do not wait for ever."""
         for number in (5, 50, 90, 130):
-            self.fails("run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,2:GPU:1", "--devices",
-                       f"emulated:2,fail=lost@{number}", status=3, says=f"(fail=lost@{number})")
-            self.fails("run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--devices",
-                       f"emulated:fail=lost@{number}", status=3, says=f"(fail=lost@{number})")
-        self.fails("run", "mg", "--units", "1:GPU:1", "--devices", "emulated", "--on-device-loss", "continue", status=2,
-                   says="mg cannot go on without a device")
+            self.refuses(["run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,2:GPU:1", "--devices", f"emulated:2,fail=lost@{number}"],
+                         f"(fail=lost@{number})", status=3)
+            self.refuses(["run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--devices", f"emulated:fail=lost@{number}"],
+                         f"(fail=lost@{number})", status=3)
+        self.refuses(["run", "mg", "--units", "1:GPU:1", "--devices", "emulated", "--on-device-loss", "continue"],
+                     "mg cannot go on without a device")
 
     def test_one_rank_loses(self):
         """In a launch, and in a copy for another rank."""
@@ -187,29 +161,25 @@ class Devices(unittest.TestCase):
 
     def test_refused(self):
         gpu = "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--devices"
-        self.fails("run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", status=2, says="needs 22.211 MB for its planes")
-        self.fails("run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", "--processes", "2", status=2, says="and has 7.969 MB")
-        self.fails("run", "mg", *gpu, "emulated", "--schedule", "dynamic", status=2, says="lets units draw their tasks")
+        self.refuses(["run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB"], "needs 22.211 MB for its planes")
+        self.refuses(["run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", "--processes", "2"], "and has 7.969 MB")
+        self.refuses(["run", "mg", *gpu, "emulated", "--schedule", "dynamic"], "lets units draw their tasks")
         for variant in ("bulk", "overlap"):
-            self.fails("run", "mg", *gpu, "emulated", "--variant", variant, status=2, says="expected one unit a rank")
+            self.refuses(["run", "mg", *gpu, "emulated", "--variant", variant], "expected one unit a rank")
 
     def test_page(self):
         """A plan, a calibration and a trace with units that are devices."""
         units = "--units", "1:CPU:1,1:GPU:1"
-        self.assertIn("8 slabs", self.run_it("plan", "mg", "--class", "S", *units).stdout)
-        self.assertIn("GPU:1", self.run_it("calibrate", "mg", "--class", "S", *units, "--devices", "emulated", "--output",
-                                           os.path.join(self.folder, "times")).stdout)
-        at = os.path.join(self.folder, "trace")
-        r = self.record("--class", "S", *units, "--trace", at)
+        self.assertIn("8 slabs", self.evener("plan", "mg", "--class", "S", *units).stdout)
+        self.assertIn("GPU:1", self.evener("calibrate", "mg", "--class", "S", *units, "--devices", "emulated", "--output",
+                                           self.path("times")).stdout)
+        r = self.record("--class", "S", *units, "--trace", self.path("trace"))
         self.assertEqual([u["kind"] for u in r["units"]], ["cpu", "gpu"])
         self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse", "exchange"})
         self.assertGreater(r["units"][1]["compute_s"], 0)
-        with open(at, encoding="utf-8") as f:
-            events = json.load(f)["traceEvents"]
+        events = self.load("trace")["traceEvents"]
         self.assertTrue(any(e.get("tid") == 1 and e.get("name") == "4 slabs from 4" for e in events))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

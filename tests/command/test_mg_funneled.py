@@ -4,20 +4,15 @@ and bytes as the decomposition has them without the faces that stay on a device,
 
 Run: ctest -R command-mg-funneled, or tests/command/test_mg_funneled.py build/evener [test ..]; EVENER_MG=all adds W on all counts.
 """
-import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
+from base import EVENER, Base, ended, evener, launcher, launchers
 from test_mg_ranks import grid, started
-from test_ranks import clean
 
-EVENER = "build/evener"
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05}
 SIZE = {"S": 32, "W": 128}
 ALL = os.environ.get("EVENER_MG") == "all"
@@ -88,27 +83,14 @@ def counts(ranks, group, n, steps):
     return count
 
 
-class Funneled(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.environment = dict(clean(), EVENER_CACHE=os.path.join(folder.name, "cache"),
-                               POCL_CACHE_DIR=os.path.join(folder.name, "pocl"))
-        cls.folder = folder.name
-        cls.cores = {}
+class Funneled(Base):
+    cores = {}
 
-    def run_it(self, *words, launcher=(), status=0):
-        done = subprocess.run([*launcher, EVENER, "run", "mg", "--oversubscribe", *words], capture_output=True, text=True, timeout=300,
-                              env=self.environment, cwd=self.folder)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
+    def evener(self, *words, **options):
+        return super().evener("run", "mg", "--oversubscribe", *words, **options)
 
-    def record(self, *words, launcher=(), devices="emulated"):
-        more = ("--devices", devices) if devices else ()
-        done = self.run_it("--quiet", "--json", "-", *words, *more, launcher=launcher)
-        self.assertEqual(done.stderr, "", words)
-        return json.loads(done.stdout)
+    def record(self, *words, devices="emulated", **options):
+        return super().record(*words, *(("--devices", devices) if devices else ()), **options)
 
     def blocks(self, name, ranks, variant, *words, **how):
         return self.record("--class", name, "--processes", str(ranks), "--variant", variant, "--units", "1:GPU:1", *words, **how)
@@ -168,8 +150,7 @@ class Funneled(unittest.TestCase):
         self.counted(r, 16, 3)
 
     def test_opencl(self):
-        done = subprocess.run([EVENER, "info"], capture_output=True, text=True, timeout=300, env=self.environment)
-        if "opencl   0:" not in done.stdout:
+        if "opencl   0:" not in evener("info").stdout:
             self.skipTest("no OpenCL device")
         for ranks, variant in ((1, "bulk"), (2, "overlap"), (4, "funneled")):
             r = self.blocks("S", ranks, variant, "--per-node", "2", devices="opencl")
@@ -177,38 +158,26 @@ class Funneled(unittest.TestCase):
             self.counted(r, ranks, 2 if variant == "funneled" else 1)
 
     def test_mpi(self):
-        for kind, ranks in (("openmpi", 4), ("mpich", 2)):
-            launcher = shutil.which(f"mpirun.{kind}")
-            if not launcher or not os.path.exists(os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")):
-                continue
-            start = [launcher, *(["-q", "--oversubscribe"] if kind == "openmpi" else []), "-n", str(ranks)]
+        for kind, start in launchers():
+            ranks = 4 if kind == "openmpi" else 2
             for group in (1, 2):
-                r = self.record("--class", "S", "--units", "1:GPU:1", "--variant", "funneled", "--per-node", str(group), launcher=start)
+                r = self.record("--class", "S", "--units", "1:GPU:1", "--variant", "funneled", "--per-node", str(group), launch=(*start, "-n", str(ranks)))
                 self.same(r, "S", ranks)
                 self.counted(r, ranks, group)
 
     def test_hybrid(self):
         """Some blocks on cores, others on devices."""
-        launcher = shutil.which("mpirun.openmpi")
-        if not launcher:
-            self.skipTest("no mpirun.openmpi")
-        at = os.path.join(self.folder, "record.json")
-        ours = "run", "mg", "--quiet", "--oversubscribe", "--variant", "overlap", "--json", at
-        done = subprocess.run([launcher, "-q", "--oversubscribe", "-n", "1", EVENER, *ours, "--units", "1:CPU:1", ":", "-n", "1", EVENER,
-                               *ours, "--units", "1:GPU:1", "--devices", "emulated"], env=self.environment, capture_output=True, text=True,
-                              timeout=300)
+        ours = EVENER, "run", "mg", "--quiet", "--oversubscribe", "--variant", "overlap", "--json", self.path("record.json")
+        done = ended([*launcher("openmpi"), "-n", "1", *ours, "--units", "1:CPU:1", ":", "-n", "1", *ours, "--units", "1:GPU:1", "--devices", "emulated"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        with open(at, encoding="utf-8") as f:
-            self.same(json.load(f), "S", 2)
+        self.same(self.load("record.json"), "S", 2)
 
     def test_lost(self):
         """Wherever it happens: one line and status 3; nobody waits for ever."""
         for variant in ("bulk", "funneled"):
             for number in (3, 40, 300, 700):
-                done = self.run_it("--quiet", "--processes", "4", "--per-node", "2", "--variant", variant, "--units", "1:GPU:1",
-                                   "--devices", f"emulated:fail=lost@{number}", status=3)
-                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
-                self.assertIn(f"(fail=lost@{number})", done.stderr)
+                self.refuses(["--quiet", "--processes", "4", "--per-node", "2", "--variant", variant, "--units", "1:GPU:1", "--devices",
+                              f"emulated:fail=lost@{number}"], f"(fail=lost@{number})", status=3)
 
     def test_death(self):
         """Of a member and of a master, of this node and of another."""
@@ -225,26 +194,19 @@ class Funneled(unittest.TestCase):
             for pid in ranks:
                 self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
-    def refuses(self, *words, says):
-        done = self.run_it("--quiet", *words, status=2)
-        self.assertIn(says, done.stderr)
-        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
-
     def test_refused(self):
-        several = "--processes", "4", "--variant", "funneled", "--units"
-        self.refuses(*several, "1:CPU:1", says="expected units 1:GPU:1")
-        self.refuses(*several, "1:GPU:2", "--devices", "emulated", says="expected one unit a rank")
-        self.refuses(*several, "1:CPU:1,1:GPU:1", "--devices", "emulated", says="expected one unit a rank")
-        self.refuses(*several, "1:GPU:1", "--devices", "emulated", "--checkpoint", "x", says="states are kept of slabs")
-        self.refuses("--class", "W", *several, "1:GPU:1", "--devices", "emulated:memory=16MiB", says="MB for 4 blocks, in one buffer")
+        several = "--quiet", "--processes", "4", "--variant", "funneled", "--units"
+        self.refuses([*several, "1:CPU:1"], "expected units 1:GPU:1")
+        self.refuses([*several, "1:GPU:2", "--devices", "emulated"], "expected one unit a rank")
+        self.refuses([*several, "1:CPU:1,1:GPU:1", "--devices", "emulated"], "expected one unit a rank")
+        self.refuses([*several, "1:GPU:1", "--devices", "emulated", "--checkpoint", "x"], "states are kept of slabs")
+        self.refuses(["--class", "W", *several, "1:GPU:1", "--devices", "emulated:memory=16MiB"], "MB for 4 blocks, in one buffer")
 
     def test_page(self):
-        done = self.run_it("--verbose", "--processes", "4", "--per-node", "2", "--variant", "funneled", "--units", "1:GPU:1", "--devices",
+        done = self.evener("--verbose", "--processes", "4", "--per-node", "2", "--variant", "funneled", "--units", "1:GPU:1", "--devices",
                            "emulated")
         self.assertIn("4 blocks on 2 devices", done.stdout)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -4,19 +4,15 @@ blocks (bulk, overlap) with messages and bytes as the reference's decomposition 
 
 Run: ctest -R command-mg-ranks, or tests/command/test_mg_ranks.py build/evener [test ..]; EVENER_MG=all adds class A.
 """
-import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
+from base import EVENER, Base, launchers
 from test_ranks import clean
 
-EVENER = "build/evener"
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
 PATIENCE = 60  # s from a death to the end, on a machine that has other things to do
@@ -62,22 +58,9 @@ def started(run, count):
     return found
 
 
-class Ranks(unittest.TestCase):
-    def run_it(self, *words, launcher=(), status=0):
-        done = subprocess.run([*launcher, EVENER, "run", "mg", "--quiet", *words], capture_output=True, text=True, timeout=300,
-                              env=clean())
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words, launcher=()):
-        done = self.run_it("--oversubscribe", "--json", "-", *words, launcher=launcher)
-        self.assertEqual(done.stderr, "", words)
-        return json.loads(done.stdout)
-
-    def refuses(self, *words, says):
-        done = self.run_it(*words, status=2)
-        self.assertIn(says, done.stderr)
-        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+class Ranks(Base):
+    def record(self, *words, **options):
+        return super().record("run", "mg", "--oversubscribe", *words, **options)
 
     def same(self, r, alone):
         self.assertEqual((r["hash"], r["norm"], r["verified"]), (alone["hash"], alone["norm"], alone["verified"]), r["command"])
@@ -97,16 +80,20 @@ class Ranks(unittest.TestCase):
 
     def test_schedules(self):
         """Several units a rank, unequal ones, units that draw; nodes that are others."""
+        self.scheduled(some=True)
         alone = self.record("--class", "S", "--units", "1:CPU:1")
-        for schedule in ("static", "dynamic:chunk=1", "dynamic:chunk=3,memorize=0", "guided:time", "binpack", "interval",
-                         "static:chunk=1"):
-            for ranks, units in ((2, "2:CPU:1"), (3, "1:CPU:2,1:CPU:1"), (3, "1:CPU:1")):
+        self.same(self.record("--class", "S", "--units", "@" + self.write("nodes", "* 2:CPU:1\n"), "--processes", "2"), alone)
+
+    def test_every_schedule(self):
+        self.scheduled()
+
+    def scheduled(self, some=False):
+        """Each schedule on each list of units; some: on one after another."""
+        alone, lists = self.record("--class", "S", "--units", "1:CPU:1"), ((2, "2:CPU:1"), (3, "1:CPU:2,1:CPU:1"), (3, "1:CPU:1"))
+        for turn, schedule in enumerate(("static", "dynamic:chunk=1", "dynamic:chunk=3,memorize=0", "guided:time", "binpack", "interval",
+                                         "static:chunk=1")):
+            for ranks, units in [lists[turn % 3]] if some else lists:
                 self.same(self.record("--class", "S", "--units", units, "--processes", str(ranks), "--schedule", schedule), alone)
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "nodes")
-            with open(file, "w", encoding="utf-8") as f:
-                f.write("* 2:CPU:1\n")
-            self.same(self.record("--class", "S", "--units", "@" + file, "--processes", "2"), alone)
 
     def test_fewer_slabs_than_ranks(self):
         alone = self.record("--size", "16", "--units", "1:CPU:1")
@@ -118,9 +105,7 @@ class Ranks(unittest.TestCase):
     def test_tasks_that_move(self):
         """A rank that becomes slow gives slabs to the others."""
         words = "--class", "W", "--units", "1:CPU:1", "--steps", "30"
-        # so slow that programs beside, which make ranks wait for cores, do not make up for it
-        moved = self.record(*words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:40@2")
-        self.assertGreater(moved["transfers"]["moved_between_ranks"], 0)
+        moved = self.moved("moved_between_ranks", *words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:40@2")
         self.same(moved, self.record(*words))
 
     def test_nodes(self):
@@ -164,26 +149,20 @@ class Ranks(unittest.TestCase):
         self.assertEqual((one["hash"], one["norm"]), (two["hash"], two["norm"]))
 
     def test_mpi(self):
-        for kind, counts in (("openmpi", (2, 3)), ("mpich", (2,))):
-            found = shutil.which(f"mpirun.{kind}")
-            plugin = os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")
-            if not found or not os.path.exists(plugin):
-                continue
+        for kind, start in launchers():
             alone = self.record("--class", "W", "--units", "1:CPU:1")
-            for ranks in counts:
-                launcher = [found, *(["-q", "--oversubscribe"] if kind == "openmpi" else []), "-n", str(ranks)]
-                self.same(self.record("--class", "W", "--units", "1:CPU:1", launcher=launcher), alone)
-            launcher[-1] = "2"
+            for ranks in (2, 3) if kind == "openmpi" else (2,):
+                self.same(self.record("--class", "W", "--units", "1:CPU:1", launch=(*start, "-n", str(ranks))), alone)
             for variant in ("bulk", "overlap"):
-                r = self.record("--class", "S", "--units", "1:CPU:1", "--variant", variant, launcher=launcher)
+                r = self.record("--class", "S", "--units", "1:CPU:1", "--variant", variant, launch=(*start, "-n", "2"))
                 self.assertEqual((r["puts"]["count"], r["puts"]["bytes"], r["verified"]), (*faces(2, 32, 4), True))
 
     def test_refused(self):
-        words = "--units", "1:CPU:1", "--oversubscribe", "--processes"
-        self.refuses(*words, "3", "--variant", "bulk", says="blocks for 3 ranks, expected a power of two")
-        self.refuses(*words, "2", "--variant", "slabs", says='there is no "slabs", expected bulk, overlap, funneled or best')
-        self.refuses(*words, "2", "--variant", "bulk", "--units", "2:CPU:1", says="expected one unit a rank")
-        self.refuses(*words, "2", "--variant", "bulk", "--schedule", "guided:time", says="expected the schedule static")
+        words = "run", "mg", "--quiet", "--units", "1:CPU:1", "--oversubscribe", "--processes"
+        self.refuses([*words, "3", "--variant", "bulk"], "blocks for 3 ranks, expected a power of two")
+        self.refuses([*words, "2", "--variant", "slabs"], 'there is no "slabs", expected bulk, overlap, funneled or best')
+        self.refuses([*words, "2", "--variant", "bulk", "--units", "2:CPU:1"], "expected one unit a rank")
+        self.refuses([*words, "2", "--variant", "bulk", "--schedule", "guided:time"], "expected the schedule static")
 
     def test_death(self):
         """Of a rank in the middle of it: one line, soon, and nobody is left."""
@@ -202,6 +181,4 @@ class Ranks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -6,13 +6,10 @@ Run: ctest -R command-nodes, or tests/command/test_nodes.py build/evener [test .
 """
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = os.path.abspath("build/evener")
-MACHINES = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines"))
+import base
+from base import MACHINES
 
 
 def cluster(**changes):
@@ -26,34 +23,12 @@ def cluster(**changes):
     return machine
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
-
-    def evener(self, *words):
-        return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=600, env=self.environment)
-
+class Base(base.Base):
     def write(self, what):
-        path = os.path.join(self.folder, "m.json")
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(what, f)
-        return path
+        return super().write("m.json", what)
 
     def step(self, *words):
-        done = self.evener("plan", *words, "--iterations", "1", "--json", "-", "--quiet")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)["iterations"][0]
-
-    def refuses(self, words, *says):
-        done = self.evener(*words)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        line, = done.stderr.strip().split("\n")
-        for word in says:
-            self.assertIn(word, line)
-
+        return self.record("plan", *words, "--iterations", "1")["iterations"][0]
 
 class Table(Base):
     # class, nodes: ms a step under static, binpack, map; MB and messages under binpack, map
@@ -166,6 +141,4 @@ class Bench(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=1)

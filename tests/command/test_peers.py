@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""The programs of bench/peers and the scripts that compare them, on tiny sizes: all give the same bits, tables have their rows, a run over its
+"""The programs of suite/bench/peers and the scripts that compare them, on tiny sizes: all give the same bits, tables have their rows, a run over its
 limit is ended and said. No time is looked at.
 
 Run: ctest -R command-peers, or tests/command/test_peers.py build/evener SOURCE
 """
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
+
+from base import EVENER, SOURCE, Base, ended
+
+BUILD = os.path.dirname(EVENER)
+PEERS = f"{BUILD}/peers"
 
 
 def programs():
@@ -40,18 +42,16 @@ def alive(group):
     return False
 
 
-class Peers(unittest.TestCase):
+class Peers(Base):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         for name in ("home", "tmp"):
             os.mkdir(f"{self.folder}/{name}")
         # StarPU looks for the user's home there
-        self.environment = dict(os.environ, HOME=f"{self.folder}/home", TMPDIR=f"{self.folder}/tmp")
+        self.environment.update(HOME=self.path("home"), TMPDIR=self.path("tmp"))
 
     def run_(self, *words, **more):
-        return subprocess.run(words, capture_output=True, text=True, timeout=240, env=dict(self.environment, **more))
+        return ended(words, env=self.environment, **more)
 
     def bits(self, program, mode, *words, **more):
         done = self.run_(f"{PEERS}/{program}", mode, "6", *words, **more)
@@ -102,17 +102,13 @@ class Peers(unittest.TestCase):
     def test_bench_tasks_refuses(self):
         for words, said in (["--tasks", "0"], "--tasks 0: "), (["--tasks", "1,x"], "--tasks x: "), (["--lengths", "-1"], "--lengths -1: "), \
                 (["--units", "x"], "units"), (["--program", "x", "y"], "expected serial, openmp or evener"):
-            done = self.run_(EVENER, "bench", "tasks", *words)
-            self.assertEqual(done.returncode, 2, words)
-            self.assertIn(said, done.stderr)
+            self.refuses(["bench", "tasks", *words], said)
 
     def test_shared_node(self):
-        file = f"{self.folder}/r.json"
-        done = self.run_(f"{SOURCE}/bench/shared_node.py", BUILD, "--only", "heat-32,tiles", "--scenes", "alone,flickers,two-threads", "--rounds",
-                         "2", "--seconds", "0.001", "--programs", "pull,places,serial,gcc-weight-passive,gcc-weight-p", "--json", file)
+        done = self.run_(f"{SOURCE}/suite/bench/shared_node.py", BUILD, "--only", "heat-32,tiles", "--scenes", "alone,flickers,two-threads", "--rounds",
+                         "2", "--seconds", "0.001", "--programs", "pull,places,serial,gcc-weight-passive,gcc-weight-p", "--json", self.path("r.json"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(file) as f:
-            found = json.load(f)
+        found = self.load("r.json")
         self.assertEqual(sorted(found["workloads"]), ["heat-32", "tiles"])
         for name, workload in found["workloads"].items():
             self.assertEqual(list(workload["scenes"]), ["alone", "flickers", "two-threads"])
@@ -121,50 +117,41 @@ class Peers(unittest.TestCase):
                 self.assertEqual(len(scene["serial"]["wall_s"]), 2)
         self.assertEqual(len(re.findall(r"^alone +\S+ +[\d.]+( +[\d.]+/[\d.]+)+$", done.stdout, re.M)), 2, done.stdout)
 
+    def fake(self, script):
+        """A build whose peer `evener` is a script."""
+        os.makedirs(self.path("build/peers"))
+        os.symlink(f"{PEERS}/serial", self.path("build/peers/serial"))
+        os.chmod(self.write("build/peers/evener", "#!/bin/sh\n" + script), 0o755)
+        return self.path("build")
+
     def test_over_the_limit(self):
         """Programs that do not end are killed, with their children, and the rest goes on."""
-        fake = f"{self.folder}/build"
-        os.makedirs(f"{fake}/peers")
-        os.symlink(f"{PEERS}/serial", f"{fake}/peers/serial")
-        with open(f"{fake}/peers/evener", "w") as f:
-            f.write(f"#!/bin/sh\necho $$ >> {self.folder}/pids\nsleep 1000 &\nwait\n")
-        os.chmod(f"{fake}/peers/evener", 0o755)
-        done = self.run_(f"{SOURCE}/bench/shared_node.py", fake, "--only", "heat-32", "--scenes", "alone,two", "--rounds", "2", "--seconds", "0.001",
+        fake = self.fake(f"echo $$ >> {self.folder}/pids\nsleep 1000 &\nwait\n")
+        done = self.run_(f"{SOURCE}/suite/bench/shared_node.py", fake, "--only", "heat-32", "--scenes", "alone,two", "--rounds", "2", "--seconds", "0.001",
                          "--programs", "pull,serial", "--limit", "0.5")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(re.findall(r" > limit +1\.00/1\.00$", done.stdout, re.M)), 2, done.stdout)
-        with open(f"{self.folder}/pids") as f:
-            pids = f.read().split()
+        pids = self.read("pids").split()
         self.assertEqual(len(pids), 3)  # one alone, two copies; not again in the second round
         self.assertEqual([group for group in pids if not ends(group)], [])
 
     def test_interrupted(self):
         """Nothing goes on after the script."""
-        fake = f"{self.folder}/build"
-        os.makedirs(f"{fake}/peers")
-        os.symlink(f"{PEERS}/serial", f"{fake}/peers/serial")
-        with open(f"{fake}/peers/evener", "w") as f:
-            f.write(f"#!/bin/sh\necho $$ > {self.folder}/pid.new\nmv {self.folder}/pid.new {self.folder}/pid\nsleep 1000\n")
-        os.chmod(f"{fake}/peers/evener", 0o755)
-        run = subprocess.Popen([f"{SOURCE}/bench/shared_node.py", fake, "--only", "heat-32", "--scenes", "stays", "--seconds", "0.001",
+        fake = self.fake(f"echo $$ > {self.folder}/pid.new\nmv {self.folder}/pid.new {self.folder}/pid\nsleep 1000\n")
+        run = subprocess.Popen([f"{SOURCE}/suite/bench/shared_node.py", fake, "--only", "heat-32", "--scenes", "stays", "--seconds", "0.001",
                                 "--programs", "pull,serial", "--limit", "100"], env=self.environment, stdout=subprocess.DEVNULL)
         while not os.path.exists(f"{self.folder}/pid"):
             self.assertIsNone(run.poll())
             time.sleep(0.01)
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(60), 143)
-        with open(f"{self.folder}/pid") as f:
-            self.assertTrue(ends(f.read().strip()))
+        self.assertTrue(ends(self.read("pid").strip()))
 
     def test_shared_node_refuses(self):
         for words in (["--only", "x"], ["--scenes", "x"], ["/none"], ["--rounds", "0"], ["--programs", "pull"]):
             build = [] if words[0][0] == "/" else [BUILD]
-            self.assertNotEqual(self.run_(f"{SOURCE}/bench/shared_node.py", *build, *words).returncode, 0, words)
+            self.assertNotEqual(self.run_(f"{SOURCE}/suite/bench/shared_node.py", *build, *words).returncode, 0, words)
 
 
 if __name__ == "__main__":
-    SOURCE = os.path.abspath(sys.argv.pop(2))
-    EVENER = os.path.abspath(sys.argv.pop(1))
-    BUILD = os.path.dirname(EVENER)
-    PEERS = f"{BUILD}/peers"
     unittest.main()

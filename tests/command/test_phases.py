@@ -5,56 +5,30 @@ The virtual clock of emulated devices makes times exact: a launch takes 4 us, an
     python3 tests/command/test_phases.py COMMAND
 """
 
-import html.parser
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-COMMAND = sys.argv[1]
+import base
+import report_page
+from base import Base
+
+BENCH = "bench npbmz --class S --steps 2 --repeat 1"
 VIRTUAL = "emulated:{},clock=virtual,launch=4us,item=1ns"
 
 
-def evener(*words, text=None):
-    line = [COMMAND, *[w for word in words for w in word.split()]]
-    return subprocess.run(line, input=text, capture_output=True, text=True, timeout=300)
-
-
 def run(what, more="--phases"):
-    done = evener("run", what, "--quiet --oversubscribe --json -", more)
+    done = base.evener(*f"run {what} --quiet --oversubscribe --json - {more}".split())
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-class Page(html.parser.HTMLParser):
-    """Tables as lists of rows; what is opened is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.rows, self.text = [], [], []
-        self.feed(text)
-        assert not self.open, self.open
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "link", "br"):
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-        if self.open and self.open[-1] in ("td", "th") and self.rows:
-            self.rows[-1][-1] += data
+class Words(Base):
+    def evener(self, *words, **options):
+        return super().evener(*" ".join(words).split(), **options)
 
 
-class Record(unittest.TestCase):
+class Record(Words):
     def check(self, what, expected, steps, devices=1):
         record = run(f"{what} --units {devices}:GPU:1 --devices {VIRTUAL.format(devices)}")
         self.assertEqual(len(record["devices"]), devices)
@@ -93,8 +67,7 @@ class Record(unittest.TestCase):
         self.assertEqual([list(d) for d in record["devices"] if "phases" in d], [])
 
     def test_page(self):
-        done = evener("run sp-mz --class S --steps 2 --units 1:GPU:1 --phases --devices", VIRTUAL.format(1))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("run sp-mz --class S --steps 2 --units 1:GPU:1 --phases --devices", VIRTUAL.format(1))
         at = done.stdout.index("\n  device 0")
         lines = [line.split()[0] for line in done.stdout[at:].strip().splitlines()]
         self.assertEqual(sorted(lines), ["device", "exchange_copy8", "rhs", "xsolve", "ysolve", "zsolve"])
@@ -109,52 +82,46 @@ class Record(unittest.TestCase):
         self.assertIn("mb_stencil", record["devices"][0]["phases"])
 
     def test_refused(self):
-        done = evener("run sp-mz --class S --units 1:CPU:1 --phases")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("evener: --phases times devices, and no unit of --units 1:CPU:1 is a GPU; expected one, as 1:GPU:1", done.stderr)
-        self.assertIn("--phases takes no value", evener("run sp-mz --phases=1").stderr)
+        self.refuses(["run sp-mz --class S --units 1:CPU:1 --phases"],
+                     "evener: --phases times devices, and no unit of --units 1:CPU:1 is a GPU; expected one, as 1:GPU:1")
+        self.refuses(["run sp-mz --phases=1"], "--phases takes no value")
 
     def test_auto_took_none(self):
-        done = evener("run sp-mz --class S --steps 2 --phases --quiet --json -")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("run sp-mz --class S --steps 2 --phases --quiet --json -")
         timed = any("phases" in device for device in json.loads(done.stdout).get("devices", []))
         said = "warning: --phases: --units auto took no device, so there is nothing to time" in done.stderr
         self.assertNotEqual(timed, said, done.stderr)
 
 
-class Report(unittest.TestCase):
+class Report(Words):
     @classmethod
     def setUpClass(cls):
         cls.record = run(f"sp-mz --class S --steps 2 --units 2:GPU:1 --devices {VIRTUAL.format(2)}")
 
-    def page(self, record):
-        with tempfile.TemporaryDirectory() as folder:
-            name = os.path.join(folder, "record.json")
-            with open(name, "w") as f:
-                json.dump(record, f)
-            return evener("report", name, "--output -")
+    def page(self, record, status=0):
+        return self.evener("report", self.write("record.json", record), "--output -", status=status)
+
+    def drawn(self, record):
+        page = self.page(record)
+        with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as f:
+            f.write(page.stdout)
+        return report_page.drawn(f.name)
 
     def test_report(self):
-        done = self.page(self.record)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        page = Page(done.stdout)
-        self.assertIn("Time of launches on devices by phase, whole run", "".join(page.text))
-        rows = {(row[2], row[3]): row for row in page.rows if len(row) == 7 and row[2] in ("0", "1")}
+        figure = report_page.figure(self.drawn(self.record), "Time of launches on devices by phase, whole run")
+        rows = {(row[2], row[3]): row for row in report_page.rows(figure)}
         self.assertEqual(len(rows), sum(len(d["phases"]) for d in self.record["devices"]))
         for device in self.record["devices"]:
             for name, phase in device["phases"].items():
                 row = rows[(str(device["id"]), name)]
                 self.assertEqual(row[5], str(phase["launches"]))
-                number, unit = row[4].split("\u00a0")
-                self.assertAlmostEqual(float(number) * {"µs": 1e-6, "ms": 1e-3}[unit], phase["seconds"], delta=0.01 * phase["seconds"])
+                self.assertAlmostEqual(report_page.number(row[4]), phase["seconds"], delta=0.01 * phase["seconds"])
 
     def test_without(self):
         record = json.loads(json.dumps(self.record))
         for device in record["devices"]:
             del device["phases"]
-        done = self.page(record)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("launches on devices", done.stdout)
+        self.assertNotIn("launches on devices", report_page.words(self.drawn(record)))
 
     def test_bad(self):
         one = {"seconds": 1.0, "launches": 2}
@@ -169,28 +136,20 @@ class Report(unittest.TestCase):
             ([{"phases": {str(n): one for n in range(65)}}], "more than 64 entries"),
             ([{} for _ in range(1025)], "more than 1024 entries"),
         ):
-            done = self.page(dict(self.record, devices=devices))
-            self.assertEqual(done.returncode, 2, says)
-            self.assertIn(says, done.stderr)
+            self.assertIn(says, self.page(dict(self.record, devices=devices), status=2).stderr)
 
     def test_many(self):
         """More names than colours, markup in a name, and no launches."""
         phases = {f"phase <b>{n}": {"seconds": 1.0, "launches": n} for n in range(40)}
-        done = self.page(dict(self.record, devices=[{"phases": phases}, {}]))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        page = Page(done.stdout)
-        self.assertNotIn("<b>", done.stdout)
-        self.assertEqual(len([row for row in page.rows if len(row) == 7 and row[3].startswith("phase <b>")]), 40)
-        self.assertIn("others", "".join(page.text))
+        figure = report_page.figure(self.drawn(dict(self.record, devices=[{"phases": phases}, {}])), "Time of launches on devices")
+        self.assertEqual([row[3] for row in report_page.rows(figure)], list(phases))
+        (*each, others), = report_page.bars(figure)
+        self.assertEqual((len(each), others), (23, 42.5))  # in per cent of 40 s
 
 
-class Bench(unittest.TestCase):
-    def bench(self, *words):
-        return evener("bench npbmz --class S --steps 2 --repeat 1", *words)
-
+class Bench(Words):
     def rows(self, *words):
-        done = self.bench(*words)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener(BENCH, *words)
         return {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.startswith("  ")}
 
     def test_floor(self):
@@ -226,11 +185,8 @@ class Bench(unittest.TestCase):
             ("--units 1:GPU:1 --devices emulated --peak fast", "--peak fast: "),
             ("--units 1:GPU:1 --devices nothing", "nothing"),
         ):
-            done = self.bench(words)
-            self.assertEqual(done.returncode, 2, words + done.stderr)
-            self.assertIn(says, done.stderr)
-            self.assertEqual(done.stdout, "")
+            self.refuses([BENCH, words], says)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()

@@ -4,22 +4,22 @@ Nothing is timed.
 
 Run: ctest -R command-pinning, or tests/command/test_pinning.py build/evener [test ..]
 """
+import ctypes
+import errno
 import fcntl
 import json
 import os
+import platform
 import re
+import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-EVENER = os.path.abspath("build/evener")
+from base import EVENER, Base, clean
+
 ALL = sorted(os.sched_getaffinity(0))
-
-
-def evener(*words, **variables):
-    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=120, env=dict(os.environ, **variables))
 
 
 def group_of(pid):
@@ -40,11 +40,11 @@ def masks(group):
 
 
 @unittest.skipIf(len(ALL) < 2, "one core: there is nothing to be bound to")
-class Bound(unittest.TestCase):
+class Bound(Base):
     def settles(self, binding, words, wanted):
         """The run's threads come to be bound as `wanted` says."""
         run = subprocess.Popen([EVENER, "run", "bt-mz", "--class", "A", "--steps", "100000", "--quiet", *words],
-                               env=dict(os.environ, EVENER_BIND=binding), start_new_session=True)
+                               env=clean(EVENER_BIND=binding), start_new_session=True)
         try:
             end = time.monotonic() + 120
             while time.monotonic() < end:
@@ -58,7 +58,7 @@ class Bound(unittest.TestCase):
             run.wait()
 
     def test_where(self):
-        done = evener("run", "bt-mz", "--units", "2:CPU:1", "--quiet", "--json", "-")
+        done = self.evener("run", "bt-mz", "--units", "2:CPU:1", "--quiet", "--json", "-")
         one, two = ({u["cores"][0]} for u in json.loads(done.stdout)["units"])
         pair, both = one | two, set(ALL)
         # the second core has a thread of OpenMP's and one of the unit's own
@@ -73,7 +73,7 @@ class Bound(unittest.TestCase):
         """Units take other cores than those that another program has claimed, or none; studies take what they ask for."""
         with tempfile.NamedTemporaryFile() as claims:
             def units(*words, binding="auto"):
-                done = evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-", "--units", *words,
+                done = self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-", "--units", *words,
                               EVENER_CLAIMS=claims.name, EVENER_BIND=binding)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 record = json.loads(done.stdout)
@@ -88,30 +88,117 @@ class Bound(unittest.TestCase):
             self.assertEqual(units("1:CPU:2", binding="cores")[:2], ([one + two], {"core"}))
             self.assertEqual(units("1:CPU:2", binding="unit")[:2], ([one + two], {"unit"}))
             self.assertEqual(units("1:CPU:1", binding="none")[1], {"none"})
-            self.assertIn(f"claimed by other programs: {one[0]}\n", evener("info", EVENER_CLAIMS=claims.name).stdout)
+            self.assertIn(f"claimed by other programs: {one[0]}\n", self.evener("info", EVENER_CLAIMS=claims.name).stdout)
             if len(ALL) == 2:
                 self.assertEqual(units("1:CPU:2")[:2], ([[]], {"taken"}))
                 self.assertEqual(units("1:CPU:1", "--processes", "2")[0], [two, []])
             fcntl.lockf(claims, fcntl.LOCK_UN)
-            self.assertNotIn("claimed by", evener("info", EVENER_CLAIMS=claims.name).stdout)
+            self.assertNotIn("claimed by", self.evener("info", EVENER_CLAIMS=claims.name).stdout)
 
     def test_bits(self):
-        hashes = {json.loads(evener("run", "sp-mz", "--class", "S", "--units", "2:CPU:1", "--quiet", "--json", "-",
+        hashes = {json.loads(self.evener("run", "sp-mz", "--class", "S", "--units", "2:CPU:1", "--quiet", "--json", "-",
                                     EVENER_BIND=b).stdout)["hash"] for b in ("core", "unit", "none")}
         self.assertEqual(len(hashes), 1)
 
 
-class Study(unittest.TestCase):
-    def test_page(self):
-        done = evener("bench", "pinning", "bt-mz", "--class", "S", "--steps", "2", "--rounds", "1")
+SET, GET = {"x86_64": (203, 204), "aarch64": (122, 123)}.get(platform.machine(), (None, None)) # the kernel's calls
+KILL = 0x80000000
+
+
+def filtered(number, answer, below=None):
+    """Installs a filter of system calls, as sandboxes do: `answer` (an errno, or KILL) for call `number`, or for its masks of less than
+    `below` bytes alone, as of a kernel for that many processors."""
+    load = 0x20 # BPF_LD | BPF_W | BPF_ABS: at 0 the call's number, at 24 its second argument
+    code = [(load, 0, 0, 0), (0x15, 0, 1 if below is None else 3, number)]
+    if below is not None:
+        code += [(load, 0, 0, 24), (0x35, 1, 0, below)]
+    code += [(0x06, 0, 0, answer if answer == KILL else 0x00050000 | answer), (0x06, 0, 0, 0x7fff0000)]
+    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(text)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+        os._exit(77)
+
+
+@unittest.skipUnless(SET, "the numbers of the system's calls are not known")
+class Refused(Base):
+    """Systems that refuse calls of affinity, or have masks of more processors than a cpu_set_t."""
+    def do(self, words, refusal, core=None, **variables):
+        def begin():
+            if core is not None:
+                os.sched_setaffinity(0, {core})
+            filtered(*refusal)
+
+        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=120, preexec_fn=begin,
+                              env=dict(os.environ, EVENER_CLAIMS="", OCL_ICD_VENDORS="/nonexistent", **variables))
+        if done.returncode == 77:
+            self.skipTest("no filter of system calls can be installed")
+        return done
+
+    def run_of(self, *words, refusal, **more):
+        return self.do(["run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-", *words], refusal, **more)
+
+    def runs(self, *words, bound, **more):
+        done = self.run_of(*words, **more)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({unit["binding"] for unit in json.loads(done.stdout)["units"]}, {bound})
+        return done.stderr
+
+    def test_goes_on(self):
+        """Binding is advice: without it there is one line, also of two ranks, and with EVENER_BIND=none none."""
+        for words in (["--units", "1:CPU:1"], ["--units", f"1:CPU:{len(ALL)}"], ["--processes", "2", "--units", "1:CPU:1", "--oversubscribe"],
+                      ["--units", f"{len(ALL) + 1}:CPU:1", "--oversubscribe"]):
+            for error in (errno.EPERM, errno.ENOSYS)[:1 + (words[1] == "1:CPU:1")]:
+                line = self.runs(*words, bound="none", refusal=(SET, error))
+                if words[-1] == "--oversubscribe" and "--processes" not in words:
+                    self.assertEqual(line, "")
+                else:
+                    self.assertRegex(line, r"^evener: units: threads are not bound to cores, [^\n]*\n$")
+                    self.assertIn(os.strerror(error), line)
+            self.assertEqual(self.runs(*words, bound="none", refusal=(SET, errno.EPERM), EVENER_BIND="none"), "")
+
+    def test_demanded(self):
+        for binding, words, says in (("cores", ["--units", "1:CPU:1"], "by EVENER_BIND"), ("unit", ["--units", "1:CPU:1"], "by EVENER_BIND"),
+                                     ("cores", ["--processes", "2", "--units", "1:CPU:1", "--oversubscribe"], "share of the cores"),
+                                     ("auto", ["--units", f"1:CPU:1@{ALL[0]}"], "names cores")):
+            done = self.run_of(*words, refusal=(SET, errno.EPERM), EVENER_BIND=binding)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+            self.assertRegex(done.stderr, r"^evener: units: [^\n]*\n$")
+            self.assertIn(says, done.stderr)
+            self.assertIn(os.strerror(errno.EPERM), done.stderr)
+
+    def test_never(self):
+        """EVENER_BIND=none: not a single call; hwloc's own are those of its component x86."""
+        for words in (["--units", "1:CPU:1"], ["--processes", "2", "--units", "1:CPU:1", "--oversubscribe"]):
+            self.assertEqual(self.runs(*words, bound="none", refusal=(SET, KILL), EVENER_BIND="none", HWLOC_COMPONENTS="-x86"), "")
+        self.assertNotEqual(self.run_of("--units", "1:CPU:1", refusal=(SET, KILL), EVENER_BIND="cores", HWLOC_COMPONENTS="-x86").returncode, 0)
+
+    def test_info(self):
+        said = self.do(["info"], (SET, errno.EPERM)).stdout
+        self.assertIn("binding    none: the system refuses it\n", said)
+        self.assertIn("binding    none: EVENER_BIND says so\n", self.evener("info", EVENER_BIND="none").stdout)
+
+    def test_mask(self):
+        """A mask is respected whatever its size, and where the call is refused."""
+        for refusal in ((GET, errno.EINVAL, 256), (GET, errno.EINVAL, 4096), (GET, errno.EPERM)):
+            machine = json.loads(self.do(["info", "--json", "-"], refusal, core=ALL[-1]).stdout)["machine"]
+            self.assertEqual(machine["cores"], 1, refusal)
+            self.assertEqual(self.runs("--units", "1:CPU:1", bound="core", refusal=refusal), "")
+            self.assertEqual(self.runs("--units", "1:CPU:1", bound="none", refusal=refusal, EVENER_BIND="none"), "")
+            if len(ALL) > 1:
+                self.assertEqual(self.runs("--processes", "2", "--units", "1:CPU:1", bound="core", refusal=refusal), "")
+
+
+class Study(Base):
+    def test_page(self):
+        done = self.evener("bench", "pinning", "bt-mz", "--class", "S", "--steps", "2", "--rounds", "1")
         rows = re.findall(r"(?m)^ +(\d+) x (\d+)  (processes|units) +(?:\d\S* +){5}(?:\d+|-) +(?:\d+|-) +(?:\d+|-)$", done.stdout)
         cores = int(re.search(r" on (\d+) cores?, ", done.stdout)[1])
         ways = [(cores // t, t) for t in range(1, cores + 1) if cores % t == 0 and cores // t <= 4]
         self.assertEqual(rows, [(str(n), str(t), way) for n, t in ways for way in ("processes", "units") if n > 1 or way == "units"])
 
     def test_record(self):
-        done = evener("bench", "pinning", "lu-mz", "--steps", "1", "--rounds", "2", "--quiet", "--json", "-")
+        done = self.evener("bench", "pinning", "lu-mz", "--steps", "1", "--rounds", "2", "--quiet", "--json", "-")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         record = json.loads(done.stdout)
         self.assertEqual((record["app"], record["class"], record["rounds"]), ("lu-mz", "S", 2))
@@ -126,13 +213,8 @@ class Study(unittest.TestCase):
                                        (["bench", "pinning", "bt-mz", "--rounds", "0"], {}, "--rounds"),
                                        (["bench", "pinning", "td-bem", "--mesh", "sphere:0"], {}, "expected an NPB-MZ"),
                                        (["bench", "pinning", "bt-mz", "--json", "nowhere/r.json"], {}, "nowhere")):
-            done = evener(*words, **variables)
-            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
-            self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
-            self.assertIn(says, done.stderr)
+            self.refuses(words, says, **variables)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -8,36 +8,37 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-EVENER = sys.argv[1]
+from base import EVENER, Base, evener, run
+
 RUN = ["run", "td-bem", "--mesh", "sphere:0", "--steps", "5", "--quiet"]
+OPENED = re.compile(r"/(lib[^/\s]*(?:scotch|Cbc|Clp|blas|lapack)[^/\s]*)")  # by schedules, and what comes with these
 FOREIGN = re.compile(r"/(lib(?:mpi|mpich|dmumps|mumps|open-rte|pmix|pmi)[^/\s]*|evener-[^/\s]*\.so)")
 
 
-def evener(*words, program=EVENER, **env):
-    clean = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMPI_", "PMIX_", "PMI_"))}
-    done = subprocess.run([program, *words], env=clean | env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
-def opened(*words):
-    """Foreign libraries that a run has loaded at any time, by the loader's own account."""
+def account(*words):
+    """All that a run has loaded at any time, as the loader tells it: lines with the process in front."""
     with tempfile.TemporaryDirectory() as folder:
-        status, _, err = evener(*words, LD_DEBUG="files", LD_DEBUG_OUTPUT=f"{folder}/loader")
+        status, _, err = run([EVENER, *words], LD_DEBUG="files", LD_DEBUG_OUTPUT=f"{folder}/loader")
         text = ""
         for name in os.listdir(folder):
             with open(os.path.join(folder, name)) as f:
                 text += f.read()
     if "calling init" not in text:
         raise unittest.SkipTest("this loader does not tell what it loads")
+    return status, err, text
+
+
+def opened(*words):
+    """Foreign libraries of it."""
+    status, err, text = account(*words)
     return status, err, set(FOREIGN.findall(text))
 
 
 def has_mumps():
-    return "without MUMPS" not in evener(*RUN, "--solver", "mumps")[2]
+    return "without MUMPS" not in evener(*RUN, "--solver", "mumps").stderr
 
 
 class Apart(unittest.TestCase):
@@ -52,7 +53,21 @@ class Apart(unittest.TestCase):
     def test_libraries(self):
         done = subprocess.run(["ldd", EVENER], capture_output=True, text=True)
         self.assertIn("libc.so", done.stdout)
-        self.assertEqual(FOREIGN.findall(done.stdout), [])
+        self.assertEqual(FOREIGN.findall(done.stdout) + OPENED.findall(done.stdout), [])
+
+    def test_ranks_first(self):
+        """The process that forks ranks has opened nothing before that could start threads, whatever they will need."""
+        march = RUN + ["--units", "1:CPU:1", "--oversubscribe"]
+        zones = ["run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--units", "1:CPU:1", "--oversubscribe"]
+        for words in (zones + ["--schedule", "map"], zones + ["--schedule", "optimal:nodes=5,gap=0"], zones + ["--wire", "processes:2"],
+                      *([march + ["--solver", "mumps"]] if has_mumps() else [])):
+            if "--wire" not in words:
+                words = words + ["--processes", "2"]
+            status, err, text = account(*words)
+            self.assertEqual((status, err), (0, ""), words)
+            first = re.match(r" *(\d+):", text)[1]
+            own = "".join(line for line in text.splitlines(True) if line.split(":")[0].strip() == first)
+            self.assertEqual(FOREIGN.findall(own) + OPENED.findall(own), [], words)
 
     def test_runs(self):
         for words in (["info"], RUN, ["run", "bt-mz", "--class", "S", "--steps", "2", "--quiet"]):
@@ -68,13 +83,14 @@ class Apart(unittest.TestCase):
         self.assertIn("evener-mumps.so", foreign)
 
 
-class Messages(unittest.TestCase):
+class Messages(Base):
     def setUp(self):
+        super().setUp()
         if not has_mumps():
             self.skipTest("no MUMPS in this build")
 
     def check(self, says, program=EVENER, **env):
-        status, out, err = evener(*RUN, "--solver", "mumps", program=program, **env)
+        status, out, err = run([program, *RUN, "--solver", "mumps"], **env)
         self.assertEqual(status, 2, out + err)
         self.assertTrue(err.startswith("evener: solver: "), err)
         for part in says:
@@ -85,19 +101,18 @@ class Messages(unittest.TestCase):
             os.mkdir(f"{folder}/bin")
             alone = shutil.copy(EVENER, f"{folder}/bin/evener")
             place = f"{folder}/lib/evener/evener-mumps.so"
-            if evener(*RUN, "--solver", "mumps", program=alone)[0]:  # else it is installed where it was configured to be
+            if run([alone, *RUN, "--solver", "mumps"])[0]:  # else it is installed where it was configured to be
                 self.check([f"no plug-in {folder}/bin/lib/evener/evener-mumps.so, {place} or "], program=alone)
             os.makedirs(os.path.dirname(place))
             shutil.copy(os.path.join(os.path.dirname(EVENER), "lib/evener/evener-mumps.so"), place)
-            status, _, err = evener(*RUN, "--solver", "mumps", program=alone)
+            status, _, err = run([alone, *RUN, "--solver", "mumps"])
             self.assertEqual(status, 0, err)
-            self.assertEqual(evener(*RUN, program=alone)[0], 0)
+            self.assertEqual(run([alone, *RUN])[0], 0)
 
     def test_said(self):
         folder = os.path.join(os.path.dirname(EVENER), "lib/evener")
         for where in (folder, f"{folder}/evener-mumps.so"):
-            status, _, err = evener(*RUN, "--solver", "mumps", EVENER_MUMPS=where)
-            self.assertEqual(status, 0, err)
+            self.evener(*RUN, "--solver", "mumps", EVENER_MUMPS=where)
         self.check(["no plug-in /nowhere/x.so (which EVENER_MUMPS says)"], EVENER_MUMPS="/nowhere/x.so")
         with tempfile.TemporaryDirectory() as empty:
             self.check([f"no plug-in {empty}/evener-mumps.so"], EVENER_MUMPS=empty)
@@ -112,4 +127,4 @@ class Messages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    unittest.main()

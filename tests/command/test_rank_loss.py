@@ -4,17 +4,16 @@ a run that never stopped; how often that is done, what is said, what is refused.
 
 Run: ctest -R '^command-rank-loss$', or tests/command/test_rank_loss.py build/evener [test ..]
 """
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER, children
+
 LOST = r"evener: process \d of {} \(pid {}\) was ended by signal 9 \(Killed\); the run "
 BODY = {"bt-mz": ["--class", "S", "--perturb", "--steps", "3000", "--every", "50"],
         "ft": ["--size", "32x16x16", "--steps", "2000", "--every", "20"],
@@ -22,12 +21,10 @@ BODY = {"bt-mz": ["--class", "S", "--perturb", "--steps", "3000", "--every", "50
         "td-bem": ["--mesh", "sphere:2", "--steps", "960", "--every", "48"]}
 
 
-class Base(unittest.TestCase):
+class Base(base.Base):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        super().setUp()
+        self.environment["OMP_NUM_THREADS"] = "1"
 
     def start(self, *words):
         going = subprocess.Popen([EVENER, "run", *words, "--units", "1:CPU:1", "--oversubscribe", "--quiet"], cwd=self.folder,
@@ -42,11 +39,7 @@ class Base(unittest.TestCase):
 
     @staticmethod
     def ranks(going):
-        with open(f"/proc/{going.pid}/task/{going.pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        return children(going.pid)
 
     def until(self, what):
         deadline = time.monotonic() + 60
@@ -64,13 +57,9 @@ class Base(unittest.TestCase):
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def record(self, name="o.json"):
-        with open(self.path(name), encoding="ascii") as file:
-            return json.load(file)
-
     def whole(self, app):
         self.assertEqual(self.start(app, *without_every(BODY[app]), "--json", "whole.json").wait(timeout=120), 0)
-        return self.record("whole.json")
+        return self.load("whole.json")
 
 
 def without_every(words):
@@ -96,7 +85,7 @@ class Loss(Base):
         self.assertEqual(len(lines), len(pids), errors)
         for line, pid, before, after in zip(lines, pids, counts, counts[1:]):
             self.assertRegex(line, LOST.format(before, pid) + rf"goes on from its last state with {after} process(es)?$")
-        record = self.record()
+        record = self.load("o.json")
         self.assertEqual(record["hash"], bits)
         self.assertEqual(record["restarts"], len(pids))
         self.assertGreater(record["restarted_from"], 0)
@@ -148,7 +137,7 @@ class Loss(Base):
         os.kill(self.ranks(going)[0], signal.SIGKILL)
         errors = going.communicate(timeout=120)[1]
         self.assertEqual(going.returncode, 0, errors)
-        record = self.record()
+        record = self.load("o.json")
         self.assertEqual((record["hash"], record["restarts"], record["restarted_from"]), (bits, 1, 40))
 
     def test_end(self):
@@ -207,6 +196,4 @@ class Hear(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

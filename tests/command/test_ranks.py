@@ -10,17 +10,16 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
+import base
 import test_hybrid as mesh
+from base import EVENER, clean, descendants, is_rank, is_there, launcher, launchers, run
 
-EVENER = "build/evener"
 APPS = "bt-mz", "sp-mz", "lu-mz"
 LISTS = ["1:CPU:1", "2:CPU:1", "1:CPU:2", "1:CPU:1,1:CPU:2"]
 SCHEDULES = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "guided:size", "guided:time", "weighted",
@@ -31,69 +30,11 @@ SOON = 3  # s from a death to the end; tests allow for a machine that has other 
 PATIENCE = 10
 
 
-def clean():
-    """The environment without what another launcher or a user has left; tests claim no cores."""
-    env = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
-
-
-def launcher(kind):
-    found = shutil.which(f"mpirun.{kind}")
-    if not found:
-        raise unittest.SkipTest(f"there is no mpirun.{kind}")
-    if not os.path.exists(os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")):
-        raise unittest.SkipTest(f"the plug-in for {kind} was not built")
-    return [found, "-q", "--oversubscribe"] if kind == "openmpi" else [found]
-
-
 def command(*words):
     return [EVENER, "run", *words, "--quiet"]
 
 
-def run(words, **env):
-    done = subprocess.run(words, env=clean() | env, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
-
-
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
-
-
-def descendants(pid):
-    own = children(pid)
-    return own + [d for c in own for d in descendants(c)]
-
-
-def is_there(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-            return f.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def is_rank(pid):
-    """Not a helper of the launcher's."""
-    try:
-        return os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(EVENER)
-    except OSError:
-        return False
-
-
-class Base(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Base(base.Base):
     def record(self, words, said=""):
         status, out, err = run([*words, "--json", "-"])
         self.assertEqual((status, err), (0, said), words)
@@ -241,8 +182,7 @@ class Launchers(Base):
         self.check("mpich", (2,))
 
     def test_unequal(self):
-        for kind in "openmpi", "mpich":
-            start = launcher(kind)
+        for _, start in launchers():
             words = ["sp-mz", "--perturb", "--steps", STEPS]
             bits = self.alone(*words)["hash"]
             one = command(*words, "--oversubscribe", "--units", "2:CPU:1", "--json", "-")
@@ -258,11 +198,7 @@ class Mistakes(Base):
     """One rank is not as the others: a line that names it, status 2."""
 
     def check(self, one, other, expected, **env):
-        for kind in "openmpi", "mpich":
-            try:
-                start = launcher(kind)
-            except unittest.SkipTest:
-                continue
+        for _, start in launchers():
             words = [*start, "-n", "1", *command(*one), ":", "-n", "1", *command(*other)]
             status, out, err = run(words, **env)
             self.assertEqual((status, out), (2, ""), words)
@@ -305,11 +241,9 @@ class Faults(Base):
     def setUp(self):
         super().setUp()
         self.shared = set(os.listdir("/dev/shm"))
-        self.record_file = os.path.join(self.folder, "record")
-        self.temporary = os.path.join(self.folder, "tmp")
+        self.record_file = self.write("record", "earlier")
+        self.temporary = self.path("tmp")
         os.mkdir(self.temporary)
-        with open(self.record_file, "w", encoding="ascii") as f:
-            f.write("earlier")
 
     def start(self, *before, processes=None):
         more = ["--processes", str(processes)] if processes else []
@@ -348,8 +282,7 @@ class Faults(Base):
             time.sleep(0.01)
         self.assertIn(going.returncode, statuses, err)
         self.assertNotIn("{", out)  # MPICH says there that a rank was killed
-        with open(self.record_file, encoding="ascii") as f:
-            self.assertEqual(f.read(), "earlier")
+        self.assertEqual(self.read("record"), "earlier")
         self.assertEqual(sorted(os.listdir(self.folder)), ["record", "tmp"])
         self.assertEqual([name for name in os.listdir(self.temporary) if "evener" in name], [])
         self.assertEqual([name for name in set(os.listdir("/dev/shm")) - self.shared if "evener" in name], [])
@@ -408,11 +341,8 @@ class Faults(Base):
         self.check_launcher("mpich", [9, 137, 6, 134])
 
     def test_interrupt_of_launchers(self):
-        for kind, statuses in (("openmpi", [1, 130]), ("mpich", [0, 130])):
-            try:
-                start = launcher(kind)
-            except unittest.SkipTest:
-                continue
+        for kind, start in launchers():
+            statuses = [1 if kind == "openmpi" else 0, 130]
             going = self.start(*start, "-n", "2")
             pids = self.ranks(going, 2)
             time.sleep(0.5 + random.random())
@@ -423,6 +353,4 @@ class Faults(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = sys.argv.pop(1)
     unittest.main()

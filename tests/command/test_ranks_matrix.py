@@ -9,12 +9,12 @@ one of those that PARTS lists. Half an hour, most of it teams of two cores on a 
 import itertools
 import json
 import os
-import subprocess
 import sys
 import time
 import unittest
 
 import test_ranks as ranks
+from base import EVENER, ended, launcher
 
 LIMIT = 60  # s a run, on a machine that has other things to do, too
 STEPS = {"S": "4", "W": "3", "A": "2"}  # of runs that are compared with each other and nothing else
@@ -27,7 +27,7 @@ class Wrong(Exception):
 
 def record(words):
     """What a run says of itself; it must end well and say nothing else."""
-    done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *words], env=ranks.clean(), capture_output=True, text=True)
+    done = ended(["timeout", "-k", "5", LIMIT, *words])
     if (done.returncode, done.stderr) != (0, ""):
         raise Wrong(f"status {done.returncode}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -35,10 +35,10 @@ def record(words):
 
 def line(wire, count, lists, words):
     """What starts so many ranks. In the arena all have one list, the first; a launcher's have their own, one after another."""
-    what, more = [ranks.EVENER, "run", *words], ["--oversubscribe", "--quiet", "--json", "-"]
+    what, more = [EVENER, "run", *words], ["--oversubscribe", "--quiet", "--json", "-"]
     if wire == "arena":
         return [*what, "--processes", str(count), "--units", *lists[0], *more]
-    out = ranks.launcher(wire)
+    out = launcher(wire)
     for i in range(count):
         out += [":"] * (i > 0) + ["-n", "1", *what, "--units", *lists[i % len(lists)], *more]
     return out
@@ -54,7 +54,7 @@ class Matrix:
 
     def alone(self, app, name, words, units="1:CPU:1"):
         devices = ["--devices", "emulated"] if "GPU" in units else []
-        return record([ranks.EVENER, "run", app, "--class", name, *words, "--units", units, *devices, "--quiet", "--json", "-"])
+        return record([EVENER, "run", app, "--class", name, *words, "--units", units, *devices, "--quiet", "--json", "-"])
 
     def bits(self, app, name, words, units):
         key = app, name, *words, units
@@ -143,7 +143,7 @@ def moving(m):
 
 def launched(m, kind, counts):
     """Lists that differ between ranks, and the same on all."""
-    ranks.launcher(kind)  # or it is left out
+    launcher(kind)  # or it is left out
     lists = itertools.cycle([MIXED, [["1:CPU:1"]], [["2:CPU:1"]], MIXED])
     for app, name, count, schedule in itertools.product(ranks.APPS, "SW", counts, ranks.SCHEDULES):
         m.run("launched", kind, app, name, count, next(lists), ["--schedule", schedule])
@@ -187,7 +187,7 @@ def unequal(m):
         print("unequal: left out, this build contracts products and sums")
         return
     for kind, counts in (("openmpi", (2, 3, 4)), ("mpich", (2,))):
-        ranks.launcher(kind)
+        launcher(kind)
         for app, name, count, schedule in itertools.product(ranks.APPS, "SW", counts, ["static", "guided:time", "binpack"]):
             where = ["--devices", emulated(app, name)[-1]]
             lists = [["1:GPU:1", *where], ["1:CPU:1"], ["1:CPU:1,1:GPU:1", *where], ["2:CPU:1"]]
@@ -210,9 +210,7 @@ def main(names, m, parts):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 and os.environ.get("EVENER_RANKS") != "all":
+    if len(sys.argv) < 2 and os.environ.get("EVENER_RANKS") != "all":
         print("half an hour: EVENER_RANKS=all")
         sys.exit(77)
-    if len(sys.argv) > 1:
-        ranks.EVENER = sys.argv[1]
-    sys.exit(main(sys.argv[2:], Matrix(), PARTS))
+    sys.exit(main(sys.argv[1:], Matrix(), PARTS))

@@ -15,13 +15,10 @@ import unittest
 
 import test_hybrid as mesh
 import test_ranks as ranks
+from base import clean, launcher, plugin
 
-WATCHED = "build/tests/libwatched.so"
+WATCHED = os.path.abspath(sys.argv.pop(1) if len(sys.argv) > 1 else "build/tests/libwatched.so")
 STEPS = 5
-
-
-def plugin(kind):
-    return os.path.join(os.path.dirname(ranks.EVENER), "lib", "evener", f"evener-wire-{kind}.so")
 
 
 class Base(unittest.TestCase):
@@ -29,12 +26,12 @@ class Base(unittest.TestCase):
         """Status, record or message, and what each rank's plug-in has counted."""
         with tempfile.TemporaryDirectory() as folder:
             says = os.path.join(folder, "says")
-            env = {"EVENER_WIRE": os.path.abspath(WATCHED), "WATCHED": os.path.abspath(plugin(kind)), "WATCHED_SAYS": says}
+            env = {"EVENER_WIRE": WATCHED, "WATCHED": plugin(kind), "WATCHED_SAYS": says}
             if change:
                 env["WATCHED_CHANGE"] = change
-            line = [*ranks.launcher(kind), "-n", str(count), *ranks.command(*words), "--steps", str(steps), "--perturb",
+            line = [*launcher(kind), "-n", str(count), *ranks.command(*words), "--steps", str(steps), "--perturb",
                     "--oversubscribe", "--json", "-"]
-            done = subprocess.run(["timeout", "-k", "5", "60", *line], env=ranks.clean() | env, capture_output=True, text=True)
+            done = subprocess.run(["timeout", "-k", "5", "60", *line], env=clean() | env, capture_output=True, text=True)
             with open(says, encoding="ascii") as f:
                 said = [[int(number) for number in line.split()] for line in f]
         self.assertEqual(sorted(line[0] for line in said), list(range(count)), done.stderr)
@@ -94,7 +91,4 @@ class Altered(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        ranks.EVENER, WATCHED = sys.argv[1:3]
-        del sys.argv[1:3]
     unittest.main()

@@ -10,12 +10,12 @@ import os
 import random
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER, is_there, wait_for_main
+
 EACH = int(os.environ.get("EVENER_SIGNALS", "3"))
 SEED = int(os.environ.get("EVENER_SEED", "1"))
 SOON = 20  # s; two of them are the promise, and other tests run
@@ -43,25 +43,11 @@ COMMANDS = {
 }
 
 
-def wait_for_main(run):
-    """Before it the system's loader is at work, and signals do what they do by themselves."""
-    while run.poll() is None:
-        with open(f"/proc/{run.pid}/status") as file:
-            caught = [int(line.split()[1], 16) for line in file if line.startswith("SigCgt")]
-        if caught and caught[0] >> signal.SIGTERM - 1 & 1:
-            return
-        time.sleep(0.001)
-
-
-class Base(unittest.TestCase):
+class Base(base.Base):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         for name in ("out", "tmp", "home"):
             os.mkdir(self.path(name))
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
 
     def start(self, words, **options):
         words = [word.replace("OUT", self.path("out")) for word in words]
@@ -193,9 +179,7 @@ class States(Base):
     def test_goes_on(self):
         """Stopped again and again, also within a group of steps, the march ends with the bits of one that was not."""
         for units in (["--units", "1:CPU:1"], ["--units", "2:CPU:2", "--oversubscribe"]):
-            done = subprocess.run([EVENER, *self.march("sphere:3", 32, 2560, *units, "--json", "-")],
-                                  capture_output=True, timeout=600, check=True)
-            whole = json.loads(done.stdout)
+            whole = json.loads(self.evener(*self.march("sphere:3", 32, 2560, *units, "--json", "-")).stdout)
             moments = random.Random(SEED)
             state, more, stops, delay = self.path("out/state"), [], 0, 0.3
             for i in range(60):
@@ -217,9 +201,7 @@ class States(Base):
                 else: # the matrices were not there yet
                     delay *= 1.4
             self.assertGreater(stops, 0)
-            with open(self.path("out/r")) as file:
-                record = json.load(file)
-            self.assertEqual(record["hash"], whole["hash"])
+            self.assertEqual(self.load("out/r")["hash"], whole["hash"])
             for name in ("out/r", "out/state"):
                 os.remove(self.path(name))
 
@@ -237,15 +219,12 @@ class States(Base):
 
     def test_nothing_kept(self):
         """Before a group is whole there is no state to be kept, and an earlier file is left alone."""
-        state = self.path("out/state")
-        with open(state, "w") as file:
-            file.write("somebody's")
+        state = self.write("out/state", "somebody's")
         run = self.start(self.march("sphere:4", 32, 3200, "--checkpoint", state))
         time.sleep(0.3)
         errors = self.ends(run, signal.SIGHUP)
         if "go on with" not in errors:
-            with open(state) as file:
-                self.assertEqual(file.read(), "somebody's")
+            self.assertEqual(self.read("out/state"), "somebody's")
         self.assertEqual(self.left(), ["out/state"])
 
     def test_second_signal(self):
@@ -268,20 +247,9 @@ wait
 """
 
 
-def is_there(number):
-    """Neither gone nor only waiting to be asked for its status."""
-    try:
-        with open(f"/proc/{number}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 class Children(Base):
     def other_program(self, text):
-        with open(self.path("out/bt-mz.S.x"), "w") as file:
-            file.write(text)
-        os.chmod(self.path("out/bt-mz.S.x"), 0o755)
+        os.chmod(self.write("out/bt-mz.S.x", text), 0o755)
 
     def test_end_with_us(self):
         """The other program and its children, whichever way the command ends."""
@@ -291,8 +259,7 @@ class Children(Base):
             run = self.start(["bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--repeat", "1", "--against", "OUT"])
             while not os.path.exists(file) and run.poll() is None:
                 time.sleep(0.02)
-            with open(file) as lines:
-                children = lines.read().split()
+            children = self.read("tmp/there").split()
             os.remove(file)
             self.assertTrue(all(is_there(child) for child in children))
             self.ends(run, number, (-9,) if number == signal.SIGKILL else (130,))
@@ -308,18 +275,12 @@ class Children(Base):
     def test_relative_folder(self):
         """The folder is one of the command's, and the program runs in another."""
         self.other_program("#!/bin/sh\npwd >&2\necho ' Verification    =   SUCCESSFUL'\necho ' Mop/s total     =  1000.0'\n")
-        for folder, there in ((".", self.path("out")), ("out", self.folder.name), ("../out/.", self.path("tmp"))):
-            done = subprocess.run([EVENER, "bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--repeat", "1",
-                                   "--against", folder], cwd=there, capture_output=True, text=True, timeout=100)
-            self.assertEqual(done.returncode, 0, done.stderr)
+        for folder, there in ((".", self.path("out")), ("out", self.folder), ("../out/.", self.path("tmp"))):
+            done = self.evener("bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--repeat", "1", "--against", folder, cwd=there)
             self.assertRegex(done.stdout, r"other +1000\.0")
             self.assertEqual(done.stderr, "/\n")
-        done = subprocess.run([EVENER, "bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--against", "nowhere"],
-                              cwd=self.folder.name, capture_output=True, text=True, timeout=100)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("nowhere/bt-mz.S.x is not a program", done.stderr)
+        self.refuses(["bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--against", "nowhere"], "nowhere/bt-mz.S.x is not a program", page=True)
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv[1])
-    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=2)
+    unittest.main()

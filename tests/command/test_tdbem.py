@@ -5,56 +5,26 @@ Run: ctest -R command-tdbem, or tests/command/test_tdbem.py build/evener [test .
 """
 import csv
 import json
+import math
 import os
 import re
 import resource
-import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as ET
 
-EVENER = "build/evener"
+import base
+from base import EVENER
+
 BODY = ["--mesh", "sphere:2", "--pulse", "gaussian:sigma=1.2"]
 
 
-def evener(*words, **options):
-    return subprocess.run([EVENER, "run", "td-bem", *words], capture_output=True, text=True, timeout=600, **options)
-
-
-class Base(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w") as f:
-            f.write(text)
-        return self.path(name)
-
-    def record(self, *words):
-        done = evener(*words, "--json", "-", "--quiet")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def refuses(self, words, says, status=2):
-        """The exit status, one line beginning with `evener: `, and the words that mend it; no file is left."""
-        before = set(os.listdir(self.folder.name))
-        done = evener(*words)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        lines = done.stderr.strip().split("\n")
-        self.assertEqual(len(lines), 1, done.stderr)
-        self.assertTrue(lines[0].startswith("evener: "), done.stderr)
-        for word in says if isinstance(says, (list, tuple)) else [says]:
-            self.assertIn(word, lines[0])
-        self.assertEqual(before, set(os.listdir(self.folder.name)))
+class Base(base.Base):
+    def evener(self, *words, **options):
+        return super().evener("run", "td-bem", *words, **options)
 
 
 class Run(Base):
@@ -88,12 +58,11 @@ class Run(Base):
         self.assertIn("run td-bem", r["command"])
 
     def test_page(self):
-        done = evener(*BODY, "--steps", "20")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener(*BODY, "--steps", "20")
         self.assertEqual(done.stderr, "", "a pipe sees no progress")
         for word in ("sound-hard", "summation", "radiation", "solve", "null field", "imbalance"):
             self.assertIn(word, done.stdout)
-        self.assertIn("sound-soft", evener(*BODY, "--steps", "9", "--problem", "soft").stdout)
+        self.assertIn("sound-soft", self.evener(*BODY, "--steps", "9", "--problem", "soft").stdout)
 
     def test_same_bits(self):
         """One hash for all units and schedules."""
@@ -116,8 +85,7 @@ class Run(Base):
 
     def vertices(self, *words):
         path = self.path("v.csv")
-        done = evener(*BODY, "--quiet", "--vertices", "0,8,161", "--vertex-output", path, *words)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener(*BODY, "--quiet", "--vertices", "0,8,161", "--vertex-output", path, *words)
         with open(path) as f:
             rows = list(csv.reader(f))
         self.assertEqual(rows[0], ["n", "t", "a0", "a8", "a161"])
@@ -143,7 +111,7 @@ class Run(Base):
         self.assertGreater(worst, 1e-9 * most, "float is float")
 
     def test_mumps(self):
-        done = evener(*BODY, "--steps", "20", "--solver", "mumps", "--json", "-", "--quiet")
+        done = self.evener(*BODY, "--steps", "20", "--solver", "mumps", "--json", "-", "--quiet", status=None)
         if done.returncode == 2:
             self.assertIn("without MUMPS", done.stderr)
             self.skipTest("no MUMPS in this build")
@@ -152,8 +120,7 @@ class Run(Base):
     def test_probes(self):
         points = self.write("points", "# comment\n\n0 0 2\n2, 0, 0\n")
         out = self.path("p.csv")
-        done = evener(*BODY, "--steps", "110", "--probes", points, "--probe-output", out)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener(*BODY, "--steps", "110", "--probes", points, "--probe-output", out)
         with open(out) as f:
             lines = f.read().split("\n")
         self.assertTrue(lines[0].startswith("# ") and "dt=" in lines[0] and "pulse=" in lines[0])
@@ -176,9 +143,8 @@ class Run(Base):
     def test_surface(self):
         """VTU files that hold what they say, and one collection of them."""
         out = self.path("out")
-        done = evener(*BODY, "--steps", "50", "--output", out, "--every", "20", "--vertices", "0,8,161",
+        done = self.evener(*BODY, "--steps", "50", "--output", out, "--every", "20", "--vertices", "0,8,161",
                       "--vertex-output", self.path("v.csv"))
-        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(os.listdir(out)), ["surface.pvd", "surface_000020.vtu", "surface_000040.vtu"])
         sets = ET.parse(os.path.join(out, "surface.pvd")).getroot().findall("./Collection/DataSet")
         self.assertEqual([s.get("file") for s in sets], ["surface_000020.vtu", "surface_000040.vtu"])
@@ -207,9 +173,8 @@ class Run(Base):
             self.assertAlmostEqual(arrays["pressure"][arrays["number"].index(number)], value, delta=1e-6)
 
     def test_spectra(self):
-        done = evener(*BODY, "--frequencies", "0.5,1", "--spectrum", self.path("s.csv"), "--far-field",
+        done = self.evener(*BODY, "--frequencies", "0.5,1", "--spectrum", self.path("s.csv"), "--far-field",
                       self.path("f.csv"))
-        self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("s.csv")) as f:
             rows = [line.split(",") for line in f if line[0] != "#"]
         self.assertEqual(rows[0], "vertex,x,y,z,re_w0.5,im_w0.5,re_w1,im_w1\n".split(","))
@@ -223,11 +188,70 @@ class Run(Base):
         self.assertGreater(min(back), 2 * max(ahead))
         self.assertAlmostEqual(back[0], back[1], delta=1e-3)
 
+    def test_frequencies_beyond_the_pulse(self):
+        """No number where the pulse has next to nothing, and a word about it; below, nothing is said."""
+        files = ["--spectrum", self.path("s.csv"), "--far-field", self.path("f.csv")]
+        done = self.evener(*BODY, "--frequencies", "1,8", *files, "--quiet")
+        self.assertRegex(done.stderr, "frequencies: the pulse .* at 1 of them, .* up to 2.529")
+        with open(self.path("s.csv")) as f:
+            rows = [line.strip().split(",") for line in f if line[0].isdigit()]
+        self.assertEqual({tuple(row[6:]) for row in rows}, {("nan", "nan")})
+        self.assertLess(max(abs(float(row[4])) for row in rows), 2)
+        with open(self.path("f.csv")) as f:
+            rows = [line.strip().split(",") for line in f if line[0].isdigit()]
+        self.assertEqual({row[8] for row in rows if row[0] == "8"}, {"nan"})
+        self.assertRegex(self.evener(*BODY, "--frequencies", "3", *files, "--quiet").stderr, "frequencies: 3, .* above 2.529")
+        self.assertNotIn("frequencies", self.evener(*BODY, "--frequencies", "2.5", *files, "--quiet").stderr)
+        self.assertAlmostEqual(self.record(*BODY, "--steps", "1")["highest_frequency"], 2.529, delta=1e-3)
+
+    def tube(self, wall):
+        """A tube of radius 1 and length 10, of 8 long faces: OFF."""
+        ring = [(r * math.cos(math.pi * i / 4), r * math.sin(math.pi * i / 4), z) for z in (0, 10 / 3, 20 / 3, 10)
+                for r in (1, 1 - wall) for i in range(8)]
+        faces = []
+        for i in range(8):
+            j = (i + 1) % 8
+            for z in range(0, 48, 16):
+                faces += [(z + i, z + j, z + 16 + j, z + 16 + i), (z + 8 + j, z + 8 + i, z + 24 + i, z + 24 + j)]
+            faces += [(8 + i, 8 + j, j, i), (48 + i, 48 + j, 56 + j, 56 + i)]
+        triangles = [t for a, b, c, d in faces for t in ((a, b, c), (a, c, d))]
+        return self.write("tube.off", f"OFF\n{len(ring)} {len(triangles)} 0\n" +
+                          "".join("%.15g %.15g %.15g\n" % x for x in ring) + "".join("3 %d %d %d\n" % t for t in triangles))
+
+    def test_thin_walls(self):
+        """The step knows of walls; what is left decays at steps of several walls, too, and a march that grows fails."""
+        body = ["--mesh", self.tube(0.15), "--units", "1:CPU:1"]
+        self.assertRegex(self.evener(*body, "--steps", "1").stdout, r"c dt [\d.]+ \(0.2 edges; bounded by a wall of 0.1386\)")
+        for words in ([], ["--delta-ratio", "0.5"], ["--problem", "soft"], ["--problem", "soft", "--delta-ratio", "1"]):
+            r = self.record(*body, "--steps", "1500", *words)
+            self.assertAlmostEqual(r["facing"], 0.15 * math.cos(math.pi / 8), delta=1e-9)
+            self.assertLess(r["norms"]["latest"], 1e-2 * r["norms"]["most"], words)  # it rings as pipes do
+            self.assertFalse([w for w in r["warnings"] if "late" in w])
+        done = self.evener(*body, "--steps", "1000", "--delta-ratio", "1.5", "--json", self.path("r"), status=3)
+        self.assertRegex(done.stderr, "the solution grows: .* expected another step than --delta 2.991")
+        self.assertFalse(os.path.exists(self.path("r")))
+        done = self.evener(*body, "--steps", "160", "--delta-ratio", "1.5", status=None)
+        self.assertRegex(done.stderr, "late field: it grows|the solution grows")
+        done = self.evener(*BODY, "--eta", "0", "--problem", "soft", "--pulse", "gaussian:sigma=0.3")
+        self.assertRegex(done.stderr, "late field: it (has not decayed|grows)")
+        self.assertNotIn("late field", self.evener(*BODY).stderr)
+
+    def test_times_of_the_solution(self):
+        """Rigid: the pressure at t_n; soft: the derivative in the middle of the step."""
+        for problem, late in (("rigid", 0), ("soft", 0.5)):
+            r = self.record(*BODY, "--problem", problem, "--steps", "4", "--vertices", "0", "--vertex-output",
+                            self.path("v.csv"), "--output", self.path("out"), "--every", "2")
+            with open(self.path("v.csv")) as f:
+                rows = list(csv.DictReader(f))
+            pictures = ET.parse(self.path("out/surface.pvd")).getroot().iter("DataSet")
+            for n, t in [(int(row["n"]), float(row["t"])) for row in rows] + [
+                    (n, float(p.get("timestep"))) for n, p in zip((2, 4), pictures, strict=True)]:
+                self.assertAlmostEqual(t, (n - late) * r["dt"], delta=1e-12)
+
     def test_entries(self):
         """Entries of M_k: symmetric in the hypersingular part, none beyond the last k."""
         wanted = self.write("e", "0 3 5\n0 5 3\n4 0 11\n4 11 0\n900 1 2\n")
-        done = evener("--mesh", "sphere:1", "--eta", "0", "--entries", wanted)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("--mesh", "sphere:1", "--eta", "0", "--entries", wanted)
         rows = [line.split(",") for line in done.stdout.strip().split("\n")]
         self.assertEqual([row[:3] for row in rows],
                          [["0", "3", "5"], ["0", "5", "3"], ["4", "0", "11"], ["4", "11", "0"], ["900", "1", "2"]])
@@ -247,8 +271,7 @@ class Run(Base):
         self.refuses([*BODY, "--matrices", kept, "--delta", "0.11"], kept)
 
     def test_trace(self):
-        done = evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
         with open(self.path("t.json")) as f:
             trace = json.load(f)
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
@@ -315,7 +338,7 @@ class Restart(Base):
             if "nothing is half written" not in errors:
                 break
         self.assertIn("--restart " + check, errors)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["check"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["check"])
         step = int(re.search(r"after step (\d+) of", errors).group(1))
         words[words.index("1000000")] = str(step + 8)
         self.assertEqual(self.record(*words, "--restart", check)["steps"], step + 8)
@@ -345,15 +368,14 @@ class Disk(Base):
 
     def least(self, *words):
         """Bytes, as the message says them to whom gives too little."""
-        done = evener(*words, "--memory", "1kB")
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.evener(*words, "--memory", "1kB", status=2)
         return 1e6 * float(re.search(r"^evener: memory: .* at least ([0-9.]+) MB", done.stderr).group(1))
 
     def probes(self):
         return ["--probes", self.write("points", "0 0 2\n0 1.02 0\n"), "--probe-output", self.path("p.csv")]
 
     def small(self, *words, memory):
-        r = self.record(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder.name)
+        r = self.record(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder)
         self.assertLess(r["matrix"]["resident_blocks"], r["matrix"]["blocks"] / 2)
         self.assertGreater(r["matrix"]["intervals"], 2)
         self.assertGreater(r["stream"]["bytes"], 0.5 * r["matrix"]["bytes"])
@@ -377,7 +399,7 @@ class Disk(Base):
                 self.assertEqual(got["hash"], want["hash"])
                 with open(self.path("p.csv")) as f:
                     self.assertEqual(f.read(), fields)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["p.csv", "points"], "nothing stays in the scratch folder")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["p.csv", "points"], "nothing stays in the scratch folder")
 
     def test_memory(self):
         """The process takes no more than it was allowed beside what a tiny body takes and the march's own arrays."""
@@ -393,7 +415,7 @@ class Disk(Base):
         memory = whole["bytes"] / 4
         beside = whole["blocks"] * 642 * 4 * 8 + 12e6
         self.assertGreater(most(*words), whole["bytes"])
-        self.assertLess(most(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder.name), base + memory + beside)
+        self.assertLess(most(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder), base + memory + beside)
 
     def test_matrices(self):
         """The same file, and from it the same bits, whole or by intervals."""
@@ -420,10 +442,9 @@ class Disk(Base):
         self.assertEqual(r["hash"], whole["hash"])
 
     def test_notice(self):
-        words = [*BODY, "--steps", "4", "--scratch", self.folder.name]
-        done = evener(*words, "--memory", f"{1.1 * self.least(*BODY):.0f}")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"^evener: \d+ of \d+ blocks stream from " + self.folder.name)
+        words = [*BODY, "--steps", "4", "--scratch", self.folder]
+        done = self.evener(*words, "--memory", f"{1.1 * self.least(*BODY):.0f}")
+        self.assertRegex(done.stderr, r"^evener: \d+ of \d+ blocks stream from " + self.folder)
         self.assertRegex(done.stdout, r"generated in .*; \d+ of \d+ blocks stream from disk")
         self.assertRegex(done.stdout, r"GB came from disk")
 
@@ -431,7 +452,7 @@ class Disk(Base):
         """A file that is lost while it is read: one line, status 3."""
         check = self.path("check")
         words = [*self.MESH, "--steps", "1000000", "--memory", f"{1.05 * self.least(*self.MESH):.0f}", "--scratch",
-                 self.folder.name, "--checkpoint", check, "--every", "4", "--units", "1:CPU:1", "--quiet"]
+                 self.folder, "--checkpoint", check, "--every", "4", "--units", "1:CPU:1", "--quiet"]
         run = subprocess.Popen([EVENER, "run", "td-bem", *words], stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
         while not os.path.exists(check) and run.poll() is None and time.monotonic() < deadline:
@@ -450,25 +471,23 @@ class Disk(Base):
         self.assertEqual(run.returncode, 3, errors)
         self.assertEqual(errors.count("\n"), 1, errors)
         self.assertIn("cannot be read back", errors)
-        self.assertIn(self.folder.name, errors)
+        self.assertIn(self.folder, errors)
 
     def test_refused(self):
         for size in ("0", "-1", "x", "1XB", "nan", "inf", "1e999", ""):
-            done = evener(*BODY, "--memory", size)
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("--memory", done.stderr)
-        self.refuses([*BODY, "--memory", "10kB"], ["too little", "at least"])
-        self.refuses([*BODY, "--scratch", self.path("none")], ["scratch", "none"])
-        self.refuses([*BODY, "--scratch", "/proc"], ["scratch", "/proc"])
-        self.refuses([*BODY, "--scratch", self.write("file", "")], ["scratch", "file"])
+            self.refuses([*BODY, "--memory", size], "--memory")
+        self.refuses([*BODY, "--memory", "10kB"], "too little", "at least")
+        self.refuses([*BODY, "--scratch", self.path("none")], "scratch", "none")
+        self.refuses([*BODY, "--scratch", "/proc"], "scratch", "/proc")
+        self.refuses([*BODY, "--scratch", self.write("file", "")], "scratch", "file")
         self.refuses([*BODY, "--matrices", self.path("no/folder/m")], "cannot be written")
         memory = f"{1.05 * self.least(*BODY):.0f}"
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
-        done = subprocess.run([EVENER, "run", "td-bem", *BODY, "--memory", memory, "--scratch", self.folder.name],
+        done = subprocess.run([EVENER, "run", "td-bem", *BODY, "--memory", memory, "--scratch", self.folder],
                               capture_output=True, text=True, preexec_fn=limit, restore_signals=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertRegex(done.stderr, r"^evener: scratch: [^\n]*no room for[^\n]*\n$")
-        self.assertEqual(os.listdir(self.folder.name), ["file"])
+        self.assertEqual(os.listdir(self.folder), ["file"])
 
 
 class Refused(Base):
@@ -480,7 +499,6 @@ class Refused(Base):
             ([*BODY, "--problem", "hard"], ["--problem hard", "rigid or soft"]),
             ([*BODY, "--eta", "-1"], "--eta -1"),
             ([*BODY, "--eta", "nan"], "--eta nan"),
-            ([*BODY, "--problem", "soft", "--eta", "0.5"], "--eta 0.5"),
             ([*BODY, "--delta", "0"], ["--delta 0", "above 0"]),
             ([*BODY, "--delta", "-0.1"], "--delta"),
             ([*BODY, "--delta-ratio", "0"], ["--delta-ratio 0", "above 0"]),
@@ -521,7 +539,7 @@ class Refused(Base):
         ]
         for words, says in bad:
             with self.subTest(words=words):
-                self.refuses(words, says)
+                self.refuses(words, says, page=True)
 
     def test_probes(self):
         for text, says in (("0 0 0\n", "inside"), ("0 0\n", "line 1"), ("2 0 0\nx\n", "line 2"), ("", "nothing in it"),
@@ -532,7 +550,7 @@ class Refused(Base):
     def test_unwritable(self):
         if not os.geteuid():
             self.skipTest("root writes everywhere")
-        os.chmod(self.folder.name, 0o500)
+        os.chmod(self.folder, 0o500)
         self.refuses([*BODY, "--checkpoint", self.path("c")], "cannot be written")
 
     def test_warnings(self):
@@ -541,8 +559,7 @@ class Refused(Base):
                             (["--delta-ratio", "2"], ["is 2 of the mean edge", "0.2 to 1.2"]),
                             (["--pulse", "gaussian:sigma=1.2,t0=0"], ["already on the body", "t0 = 8.8"]),
                             (["--eta", "0", "--precision", "float"], ["drifts"])):
-            done = evener(*BODY, "--steps", "4", *words)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.evener(*BODY, "--steps", "4", *words)
             lines = [line for line in done.stderr.split("\n") if line.startswith("evener: warning: ")]
             self.assertEqual(len(lines), 1, done.stderr)
             for word in says:
@@ -550,5 +567,4 @@ class Refused(Base):
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -9,13 +9,12 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import clean
+
 BODY = ["--mesh", "sphere:1", "--steps", "40", "--blocks", "9"]
-ROOT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # all ranks but the first on another host, as far as they know, with a folder of their own in place of $BLIND
 ELSEWHERE = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
@@ -29,28 +28,15 @@ def text_of(path):
         return f.read()
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+class Base(base.Base):
+    def evener(self, *words, **options):
+        return super().evener("run", "td-bem", *BODY, "--quiet", "--json", "-", "--units", "1:CPU:1", "--oversubscribe", *words, **options)
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
+    def record(self, *words, **options):
+        return json.loads(self.evener(*words, **options).stdout)
 
-    def run_it(self, *words, launch=(), **more):
-        command = [*launch, EVENER, "run", "td-bem", *BODY, "--quiet", "--json", "-", "--units", "1:CPU:1",
-                   "--oversubscribe", *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
-
-    def record(self, *words, **more):
-        done = self.run_it(*words, **more)
-        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
-        return json.loads(done.stdout)
-
-    def refused(self, code, *words, says, **more):
-        done = self.run_it(*words, **more)
-        self.assertEqual(done.returncode, code, done.stderr)
+    def refused(self, code, *words, says, **options):
+        done = self.evener(*words, status=code, **options)
         self.assertRegex(done.stderr, rf"\Aevener: [^\n]*{says}[^\n]*\n\Z")
 
 
@@ -71,7 +57,7 @@ class Same(Base):
         self.assertEqual(os.listdir(self.folder), ["one"])
 
     def test_formulations(self):
-        for words in [["--eta", "0"], ["--problem", "soft"], ["--precision", "float"]]:
+        for words in [["--eta", "0"], ["--problem", "soft"], ["--problem", "soft", "--eta", "0"], ["--precision", "float"]]:
             want = self.record(*words, "--matrices", self.path("one"))["hash"]
             for _ in range(2):
                 self.assertEqual(self.record(*words, "--processes", "3", "--matrices", self.path("many"))["hash"], want)
@@ -138,7 +124,7 @@ class Elsewhere(Base):
             with self.subTest(words=words):
                 for blind in [self.path("blind"), "", self.path("blind")]:
                     got = self.record("--matrices", m, *words, "--scratch", self.folder, launch=self.launch,
-                                      env={**ROOT, "BLIND": blind})
+                                      env=clean(**{"BLIND": blind}))
                     self.assertEqual(got["hash"], want)
                     self.assertEqual(text_of(m), text_of(self.path("one")))
                 os.remove(m)
@@ -146,6 +132,4 @@ class Elsewhere(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

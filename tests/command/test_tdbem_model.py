@@ -4,49 +4,19 @@ record, messages and bytes against those of runs over ranks, records that make n
 
 Run: ctest -R tdbem-model, or tests/command/test_tdbem_model.py build/evener [test ..]
 """
-import json
 import math
-import os
 import re
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+import base
 
 
-def evener(*words):
-    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=120)
-
-
-class Base(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def record(self, *words):
-        done = evener(*words, "--quiet", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
+class Base(base.Base):
     def model(self, *words):
         return self.record("model", "td-bem", *words)
 
-    def write(self, name, record):
-        with open(self.path(name), "w") as f:
-            json.dump(record, f)
-        return self.path(name)
-
     def refuses(self, *words, says):
-        done = evener("model", "td-bem", *words)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(says, done.stderr)
+        super().refuses(["model", "td-bem", *words], says)
 
 
 class Published(Base):
@@ -110,8 +80,7 @@ class Gpus(Base):
 class Table(Base):
     def test_blocks(self):
         """Table 4 of the paper: blocks and fill have the same values in each numbering, and E is operations over the kernel's speed."""
-        done = evener("bench", "td-bem", "--table", "--mesh", "sphere:2")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("bench", "td-bem", "--table", "--mesh", "sphere:2")
         rows = [line.split() for line in done.stdout.splitlines() if re.match(r"  \d+x\d+ ", line)]
         self.assertEqual([r[0] for r in rows], ["16x16", "32x16", "64x16", "128x16", "32x32", "64x32", "128x32", "32x64", "64x64", "128x64",
                                                 "32x128", "64x128", "128x128"])
@@ -178,6 +147,4 @@ class Refused(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -8,34 +8,20 @@ import json
 import os
 import re
 import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER
+
 BODY = ["--mesh", "sphere:0", "--steps", "20"]
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def run_it(self, *words):
-        return subprocess.run([EVENER, "run", "td-bem", *words], capture_output=True, text=True, timeout=300)
-
-    def record(self, *words):
-        done = self.run_it(*words, "--quiet", "--json", "-")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+class Base(base.Base):
+    def evener(self, *words, **options):
+        return super().evener("run", "td-bem", *words, **options)
 
     def refused(self, *words, says):
-        done = self.run_it(*words, "--quiet")
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.evener(*words, "--quiet", status=2)
         self.assertRegex(done.stderr, rf"\Aevener: [^\n]*{says}[^\n]*\n\Z")
         return done.stderr
 
@@ -117,8 +103,8 @@ class Numbers(Base):
                 with self.subTest(words=words):
                     files = [self.path("s"), self.path("v"), self.path("r")]
                     where = ["--spectrum", files[0]] if words[0] == "--frequencies" else []
-                    done = self.run_it(*BODY, *words, *where, "--quiet", "--vertices", "0", "--vertex-output", files[1],
-                                       "--json", files[2])
+                    done = self.evener(*BODY, *words, *where, "--quiet", "--vertices", "0", "--vertex-output", files[1],
+                                       "--json", files[2], status=None)
                     self.assertIn(done.returncode, (0, 2), done.stderr)
                     if done.returncode:
                         self.assertRegex(done.stderr, r"\Aevener: [^\n]+\n\Z")
@@ -145,8 +131,7 @@ class Numbers(Base):
     def test_padding(self):
         """A share of what is stored, of which M_0 is no part."""
         for mesh in ("sphere:0", "sphere:1", "box:1,1,1,1"):
-            done = self.run_it("--mesh", mesh, "--steps", "2")
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.evener("--mesh", mesh, "--steps", "2")
             share = int(re.search(r"(-?\d+) % of it padding", done.stdout).group(1))
             self.assertTrue(0 <= share <= 100, share)
 
@@ -165,7 +150,7 @@ class Bodies(Base):
         return self.path("b.off")
 
     def warnings(self, mesh):
-        return "; ".join(self.record("--mesh", mesh, "--steps", "2")["warnings"])
+        return "; ".join(self.record("--mesh", mesh, "--steps", "2", said=None)["warnings"])
 
     def test_overlap(self):
         self.assertRegex(self.warnings(self.cubes((0, 0, 0), (0.3, 0.4, 0.6))), "cuts itself: triangle .* at ")
@@ -175,7 +160,7 @@ class Bodies(Base):
     def test_touching(self):
         """In a face, a part of a face, an edge, a corner."""
         for place in ((1, 0, 0), (1, 0.5, 0.25), (1, 1, 0), (1, 1, 1), (1, 1, 0.5)):
-            done = self.run_it("--mesh", self.cubes((0, 0, 0), place), "--steps", "2", "--quiet")
+            done = self.evener("--mesh", self.cubes((0, 0, 0), place), "--steps", "2", "--quiet")
             self.assertNotRegex(done.stderr, "cuts|overlap", place)
 
     def test_none(self):
@@ -186,6 +171,4 @@ class Bodies(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.access(sys.argv[1], os.X_OK):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -4,26 +4,19 @@ rank or are on disk on one of them; what is sent is what the formulas say; check
 
 Run: ctest -R tdbem-ranks, or tests/command/test_tdbem_ranks.py build/evener [test ..]
 """
-import csv
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-EVENER = "build/evener"
+import base
+from base import EVENER
+
 SCHEDULES = ["interval", "static", "static:chunk=2", "dynamic", "dynamic:memorize=0", "guided:size", "guided:time",
              "weighted", "binpack", "map", "optimal:limit=1"]
-folder = None
-
-
-def evener(*words):
-    return subprocess.run([EVENER, "run", "td-bem", *words, "--oversubscribe"], capture_output=True, text=True,
-                          timeout=300)
 
 
 def text_of(path):
@@ -31,26 +24,26 @@ def text_of(path):
         return f.read()
 
 
-class Base(unittest.TestCase):
+class Base(base.Base):
+    def evener(self, *words, **options):
+        return super().evener("run", "td-bem", "--oversubscribe", *words, **options)
+
     def run_it(self, *words):
         """The record."""
-        done = evener("--quiet", "--json", "-", *words)
-        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
-        return json.loads(done.stdout)
-
-    def refused(self, code, line, *words):
-        done = evener("--quiet", *words)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertIn(line, done.stderr)
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return json.loads(self.evener("--quiet", "--json", "-", *words).stdout)
 
 
 class Same(Base):
     def test_ranks(self):
+        self.same((2, "1:CPU:1"), (3, "2:CPU:1"))
+
+    def test_many_ranks(self):
+        self.same((4, "1:CPU:2"), (5, "1:CPU:1"), (7, "1:CPU:1"), (8, "1:CPU:1"))
+
+    def same(self, *ways):
         words = ["--mesh", "sphere:2", "--steps", "50"]
         want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
-        for ranks, units in [(2, "1:CPU:1"), (3, "2:CPU:1"), (4, "1:CPU:2"), (5, "1:CPU:1"), (7, "1:CPU:1"),
-                             (8, "1:CPU:1")]:
+        for ranks, units in ways:
             with self.subTest(ranks=ranks, units=units):
                 self.assertEqual(self.run_it(*words, "--processes", str(ranks), "--units", units)["hash"], want)
 
@@ -63,7 +56,7 @@ class Same(Base):
                 self.assertEqual(got["hash"], want)
 
     def test_problems(self):
-        for words in [["--precision", "float"], ["--eta", "0"], ["--problem", "soft"], ["--ng", "1"], ["--ng", "5"],
+        for words in [["--precision", "float"], ["--eta", "0"], ["--problem", "soft"], ["--problem", "soft", "--eta", "0"], ["--ng", "1"], ["--ng", "5"],
                       ["--layout", "contiguous"], ["--layout", "full:32x32", "--ng", "4"],
                       ["--precision", "float", "--ng", "4"]]:
             with self.subTest(words=words):
@@ -72,13 +65,11 @@ class Same(Base):
                 self.assertEqual(self.run_it(*words, "--processes", "3", "--units", "1:CPU:1")["hash"], want)
 
     def test_outputs(self):
-        probes = os.path.join(folder, "probes")
-        with open(probes, "w") as f:
-            f.write("0 0 2\n1.5 0 0\n0 1.01 0\n")
+        probes = self.write("probes", "0 0 2\n1.5 0 0\n0 1.01 0\n")
         names = ["p.csv", "v.csv", "s.csv", "f.csv"]
         outputs = []
         for ranks in [["--processes", "3"], []]:
-            place = os.path.join(folder, f"out{len(outputs)}")
+            place = self.path(f"out{len(outputs)}")
             path = {name: os.path.join(place, name) for name in names}
             os.mkdir(place)
             r = self.run_it("--mesh", "sphere:1", "--steps", "60", "--units", "1:CPU:1", "--probes", probes,
@@ -104,10 +95,9 @@ class Same(Base):
                       "emulated:memory=600kB"],
                      ["--units", "1:GPU:1", "--solver", "cg:device"],
                      ["--units", "1:GPU:1", "--processes", "2", "--solver", "cg:device"], ["--units", "1:GPU:1"]]:
-            path = os.path.join(folder, "d.csv")
+            path = self.path("d.csv")
             self.run_it(*words, "--vertices", "0,40,100", "--vertex-output", path, *case)
-            with open(path, newline="") as f:
-                rows.append([[float(x) for x in row] for row in list(csv.reader(f))[1:]])
+            rows.append([[float(x) for x in row.split(",")] for row in self.read("d.csv").splitlines()[1:]])
         largest = max(abs(x) for row in rows[-1] for x in row[1:])
         for got in rows[:-1]:
             for a, b in zip(got, rows[-1]):
@@ -196,8 +186,8 @@ class Moves(Base):
         want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
         seen = set()
         for memory in range(3000, 4600, 100):
-            done = evener("--quiet", "--json", "-", *words, "--units", "1:CPU:1", "--processes", "2", "--schedule",
-                          "static", "--memory", f"{memory}kB")
+            done = self.evener("--quiet", "--json", "-", *words, "--units", "1:CPU:1", "--processes", "2", "--schedule",
+                          "static", "--memory", f"{memory}kB", status=None)
             if done.returncode == 2:
                 continue
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -215,7 +205,7 @@ class Moves(Base):
 class Long(Base):
     def test_checkpoint(self):
         words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--vertices", "0,5"]
-        path, out = os.path.join(folder, "c.bin"), os.path.join(folder, "c.csv")
+        path, out = self.path("c.bin"), self.path("c.csv")
         want = self.run_it(*words, "--steps", "120", "--vertex-output", out)["hash"]
         table = text_of(out)
         for before, after in [(3, 1), (1, 4), (2, 3)]:
@@ -228,7 +218,7 @@ class Long(Base):
                 self.assertEqual(text_of(out), table)
 
     def test_interrupt(self):
-        path = os.path.join(folder, "i.bin")
+        path = self.path("i.bin")
         words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--steps", "20000", "--ng", "8"]
         run = subprocess.Popen([EVENER, "run", "td-bem", *words, "--processes", "2", "--oversubscribe", "--quiet",
                                 "--checkpoint", path, "--every", "200"], stderr=subprocess.PIPE, text=True)
@@ -244,7 +234,7 @@ class Long(Base):
 
     def test_full_disk(self):
         """Rank 0 alone cannot write, in mid-march: all of them end, with what it says."""
-        place = os.path.join(folder, "gone")
+        place = self.path("gone")
         run = subprocess.Popen([EVENER, "run", "td-bem", "--mesh", "sphere:2", "--units", "1:CPU:1", "--steps", "200000",
                                 "--processes", "3", "--oversubscribe", "--quiet", "--output", place, "--every", "50"],
                                stderr=subprocess.PIPE, text=True)
@@ -260,14 +250,9 @@ class Long(Base):
         self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_refused(self):
-        self.refused(2, "expected 12 ranks at most", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1",
-                     "--processes", "16")
-        self.refused(2, "is too little", "--mesh", "sphere:2", "--steps", "1", "--units", "1:CPU:1", "--processes", "2",
-                     "--memory", "1MB")
+        self.refuses(["--quiet", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1", "--processes", "16"], "expected 12 ranks at most")
+        self.refuses(["--quiet", "--mesh", "sphere:2", "--steps", "1", "--units", "1:CPU:1", "--processes", "2", "--memory", "1MB"], "is too little")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
-    with tempfile.TemporaryDirectory() as folder:
-        unittest.main()
+    unittest.main()

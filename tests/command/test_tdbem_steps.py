@@ -6,37 +6,27 @@ than they were given.
 
 Run: ctest -R command-tdbem-steps, or tests/command/test_tdbem_steps.py build/evener [test ..]
 """
-import csv
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/evener"
-AIRCRAFT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/meshes/aircraft.off")
+from base import SOURCE, Base
+
+AIRCRAFT = os.path.join(SOURCE, "examples", "meshes", "aircraft.off")
 DEVICE = ["--units", "1:GPU:1", "--devices", "emulated"]
-folder = None
 
 
-def run(*words, steps=48):
-    """The record, and the solution of all steps at some vertices."""
-    out = os.path.join(folder, "a.csv")
-    done = subprocess.run([EVENER, "run", "td-bem", "--steps", str(steps), "--schedule", "static", "--vertices", ",".join(map(str, range(0, 160, 7))),
-                           "--vertex-output", out, "--oversubscribe", "--quiet", "--json", "-", *words],
-                          capture_output=True, text=True, timeout=600)
-    if done.returncode:
-        raise AssertionError(f"{words}: {done.stderr}")
-    with open(out, newline="") as f:
-        return json.loads(done.stdout), [[float(x) for x in row] for row in list(csv.reader(f))[1:]]
+class Steps(Base):
+    def march(self, *words, steps=48):
+        """The record, and the solution of all steps at some vertices."""
+        done = self.evener("run", "td-bem", "--steps", str(steps), "--schedule", "static", "--vertices", ",".join(map(str, range(0, 160, 7))),
+                           "--vertex-output", self.path("a.csv"), "--oversubscribe", "--quiet", "--json", "-", *words)
+        return json.loads(done.stdout), [[float(x) for x in row.split(",")] for row in self.read("a.csv").splitlines()[1:]]
 
-
-class Steps(unittest.TestCase):
     def same(self, words, steps=48, tolerance=1e-12, host=(), device=()):
         """The device's run, which has the host's bits where nothing is contracted."""
-        h, want = run(*words, *DEVICE, *host, steps=steps)
-        r, got = run(*words, *DEVICE, "--solver", "cg:device", *device, steps=steps)
+        h, want = self.march(*words, *DEVICE, *host, steps=steps)
+        r, got = self.march(*words, *DEVICE, "--solver", "cg:device", *device, steps=steps)
         largest = max(abs(x) for row in want for x in row[1:])
         self.assertGreater(largest, 0)
         for a, b in zip(got, want):
@@ -70,7 +60,7 @@ class Steps(unittest.TestCase):
         self.assertGreater(self.counted(["--mesh", AIRCRAFT, "--direction", "1,0,0"], 32, 2), 0)
 
     def test_options(self):
-        for words in (["--problem", "soft"], ["--eta", "0"], ["--pulse", "ricker:sigma=0.9,t0=4"], ["--layout", "contiguous"],
+        for words in (["--problem", "soft"], ["--problem", "soft", "--eta", "0"], ["--eta", "0"], ["--pulse", "ricker:sigma=0.9,t0=4"], ["--layout", "contiguous"],
                       ["--delta-ratio", "0.7"], ["--ng", "7"]):
             with self.subTest(words=words):
                 self.same(["--mesh", "sphere:2", *words])
@@ -87,10 +77,10 @@ class Steps(unittest.TestCase):
 
     def test_restart(self):
         """The wave of the step before, and the last solutions, are the checkpoint's."""
-        state = os.path.join(folder, "state")
-        whole, _ = run("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", steps=64)
-        run("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", "--checkpoint", state, steps=32)
-        again, _ = run("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", "--restart", state, steps=64)
+        state = self.path("state")
+        whole, _ = self.march("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", steps=64)
+        self.march("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", "--checkpoint", state, steps=32)
+        again, _ = self.march("--mesh", "sphere:2", *DEVICE, "--solver", "cg:device", "--restart", state, steps=64)
         self.assertEqual(again["hash"], whole["hash"])
 
     def test_little_memory(self):
@@ -101,7 +91,4 @@ class Steps(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        EVENER = sys.argv.pop(1)
-    with tempfile.TemporaryDirectory() as folder:
-        unittest.main()
+    unittest.main()

@@ -5,15 +5,11 @@ blocks on disk on one of the ranks alone; the bits of one process in all of it, 
 Run: ctest -R tdbem-uneven, or tests/command/test_tdbem_uneven.py build/evener [test ..]
 """
 import json
-import os
-import shutil
-import subprocess
-import sys
 import unittest
 
-EVENER = "build/evener"
+from base import EVENER, ended, launcher
+
 BODY = ["--mesh", "sphere:2", "--steps", "112", "--blocks", "40"]
-ROOT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def command(*words):
@@ -24,7 +20,7 @@ class Base(unittest.TestCase):
     want = None
 
     def run_it(self, *words):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=ROOT)
+        done = ended(words)
         self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
         return json.loads(done.stdout)
 
@@ -72,9 +68,7 @@ class Processes(Base):
 class Launched(Base):
     def setUp(self):
         super().setUp()
-        self.mpi = shutil.which("mpirun.openmpi")
-        if not self.mpi:
-            self.skipTest("there is no Open MPI")
+        self.mpi = launcher("openmpi")
 
     def test_unlike(self):
         """Three ranks with other units and memories each; the one in the middle has two units and little memory."""
@@ -83,7 +77,7 @@ class Launched(Base):
         seen = set()
         for memory in ("2.4MB", "20MB"):
             for schedule in ("guided:size", "binpack", "interval"):
-                words = [self.mpi, "-q", "--oversubscribe"]
+                words = [*self.mpi]
                 for i, rank in enumerate(ranks):
                     own = [word.format(memory) for word in rank]
                     words += [*([":"] if i else []), "-n", "1", *command(*own, "--schedule", schedule)]
@@ -97,6 +91,4 @@ class Launched(Base):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
-        EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

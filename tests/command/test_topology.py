@@ -8,29 +8,23 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-EVENER = os.path.abspath("build/evener")
-TOPOLOGIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "machine", "topology")
+from base import EVENER, TOPOLOGIES, Base
+
 EPYC = "package:2 l3:8(size=33554432) core:8 pu:2"
 HASH = {"bt-mz": "fd8ff1a7ecbd6c75"}
-
-
-def evener(*words, begin=(), **variables):
-    environment = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
-    return subprocess.run([*begin, EVENER, *words], capture_output=True, text=True, timeout=120, env=dict(environment, **variables))
 
 
 def on(name):
     return {"HWLOC_SYNTHETIC": EPYC} if name == "epyc" else {"HWLOC_XMLFILE": os.path.join(TOPOLOGIES, name + ".xml")}
 
 
-class Info(unittest.TestCase):
+class Info(Base):
     def lines(self, **variables):
-        done = evener("info", **variables)
+        done = self.evener("info", **variables)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split("\n")
 
@@ -64,7 +58,7 @@ class Info(unittest.TestCase):
         self.has(lines, "units      auto means 16:CPU:8 here")
 
     def test_record(self):
-        machine = json.loads(evener("info", "--json", "-", **on("laptop")).stdout)["machine"]
+        machine = self.record("info", **on("laptop"))["machine"]
         self.assertEqual([machine[k] for k in ("cores", "node_cores", "allowed_cores", "quota")], [14, 14, 14, 0])
         self.assertEqual([(k["name"], k["cores"], k["frequency"]) for k in machine["kinds"]], [("IntelCore", 6, 4.8e9), ("IntelAtom", 8, 3.5e9)])
         self.assertAlmostEqual(machine["kinds"][1]["speed"], 3500 / 4800)
@@ -76,16 +70,14 @@ class Info(unittest.TestCase):
         mine = sorted(os.sched_getaffinity(0))
         if len(mine) < 2:
             self.skipTest("one core only")
-        done = evener("info", begin=("taskset", "-c", str(mine[-1])))
+        done = self.evener("info", launch=("taskset", "-c", str(mine[-1])))
         self.assertRegex(done.stdout, r"\n {11}of \d+ on this node; masks, cpusets and places leave 1\n")
         self.assertEqual(re.findall(r"\[A+\]", done.stdout), ["[A]"])
 
 
-class Plan(unittest.TestCase):
+class Plan(Base):
     def plan(self, *words, **variables):
-        done = evener("plan", "bt-mz", "--class", "W", "--json", "-", "--quiet", *words, **variables)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return self.record("plan", "bt-mz", "--class", "W", *words, **variables)
 
     def test_speeds(self):
         found = self.plan("--units", "2:CPU:4", **on("board"))
@@ -101,31 +93,84 @@ class Plan(unittest.TestCase):
         self.assertEqual((found["speed"], found["basis"]), ([4, 4], "speeds by cores"))
 
     def test_nothing_runs_elsewhere(self):
-        done = evener("run", "bt-mz", **on("epyc"))
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("HWLOC_SYNTHETIC name another machine than this one", done.stderr)
+        self.refuses(["run", "bt-mz"], "HWLOC_SYNTHETIC names another machine than this one", **on("epyc"))
+
+
+class Described(Base):
+    """Descriptions of machines: those that cannot be read, and those of which nothing here is a part."""
+    def refused(self, says, **variables):
+        for words in (("info",), ("plan", "bt-mz", "--class", "S"), ("run", "bt-mz", "--class", "S", "--steps", "1")):
+            done = self.evener(*words, OCL_ICD_VENDORS="/nonexistent", **variables, status=2)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"(Ignoring dumped cpuid directory\.\n)?^evener: [^\n]*\n$")
+            for name in says:
+                self.assertIn(name, done.stderr)
+
+    def test_unreadable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "bad.xml")
+            with open(file, "w", encoding="ascii") as f:
+                f.write("<bad")
+            newer = os.path.join(folder, "v3.xml")
+            with open(os.path.join(TOPOLOGIES, "laptop.xml"), encoding="utf-8") as f, open(newer, "w", encoding="utf-8") as to:
+                to.write(re.sub(r'version="2[^"]*"', 'version="3.0"', f.read()))
+            for name, values in (("HWLOC_XMLFILE", ("/nonexistent.xml", file, newer, folder, "/dev/null")),
+                                 ("HWLOC_SYNTHETIC", ("foo:3", "package:2 core:8 pu", "core:0 pu:1")),
+                                 ("HWLOC_FSROOT", ("/nonexistent", file, folder)), ("HWLOC_CPUID_PATH", ("/nonexistent", file, folder))):
+                for value in values:
+                    self.refused([f'{name}: "{value}": ', "; expected "], **{name: value})
+            self.refused(["HWLOC_XMLFILE", "/nonexistent.xml"], HWLOC_XMLFILE="/nonexistent.xml", HWLOC_THISSYSTEM="1")
+            self.refused(["HWLOC_XMLFILE", "HWLOC_COMPONENTS"], **on("laptop"), HWLOC_COMPONENTS="linux")
+
+    def test_elsewhere(self):
+        """The variable that counts is named, and others that are set are not."""
+        for variables, name in ((on("laptop"), "HWLOC_XMLFILE"), (on("epyc"), "HWLOC_SYNTHETIC"), (dict(on("epyc"), **on("laptop")), "HWLOC_SYNTHETIC"),
+                                ({"HWLOC_THISSYSTEM": "0"}, "HWLOC_THISSYSTEM")):
+            done = self.evener("run", "bt-mz", **variables, status=2)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(set(re.findall(r"HWLOC_\w+", done.stderr)) - {"HWLOC_THISSYSTEM"}, {name} - {"HWLOC_THISSYSTEM"})
+            self.assertIn("another machine", done.stderr)
+
+    def test_devices(self):
+        """This node's devices are not those of a machine that is described, and are not opened."""
+        found = self.record("info", **on("laptop"))["devices"]
+        self.assertEqual([(d["why"], d["devices"]) for d in found], [("this is not the machine we run on", [])] * len(found))
+
+
+class Words(Base):
+    """The reason for too few cores, and remedies in the user's own words."""
+    def test_mask(self):
+        mine = sorted(os.sched_getaffinity(0))
+        if len(mine) < 2:
+            self.skipTest("one core only")
+        for variables, says in (({}, ""), ({"FLUX_TASK_RANK": "0"}, "flux gives a task one core"), ({"SLURM_STEP_ID": "0"}, "--cpus-per-task=N")):
+            done = self.evener("run", "bt-mz", "--units", "2:CPU:1", launch=("taskset", "-c", str(mine[0])), **variables, status=2)
+            self.assertEqual(done.stdout, "")
+            for word in ("its affinity mask leaves it 1 of ", says, "EVENER_OVERSUBSCRIBE=1", "--oversubscribe"):
+                self.assertIn(word, done.stderr)
+        done = self.evener("run", "bt-mz", "--units", "2:CPU:1", OMP_PLACES=f"{{{mine[0]}}}", status=2)
+        self.assertIn("OMP_PLACES, or its affinity mask, leaves it 1 of ", done.stderr)
+        done = self.evener("run", "bt-mz", "--units", f"{len(mine) + 1}:CPU:1", FLUX_TASK_RANK="0", status=2)
+        if len(mine) == os.cpu_count():
+            self.assertNotIn("flux", done.stderr)
 
 
 @unittest.skipUnless({0, 1} <= os.sched_getaffinity(0), "cores 0 and 1 are not ours")
-class Here(unittest.TestCase):
+class Here(Base):
     """This machine, of whose cores 0 and 1 hwloc is told that the second one is twice as fast."""
     def setUp(self):
-        self.is_pair = dict(on("pair"), HWLOC_THISSYSTEM="1")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.is_pair["XDG_CACHE_HOME"] = folder.name
-        self.folder = os.path.join(folder.name, "evener", "calibration")
+        super().setUp()
+        self.calibrations = self.own_cache()
+        self.environment.update(on("pair"), HWLOC_THISSYSTEM="1")
 
     def run_of(self, *words):
-        done = evener("run", "bt-mz", "--json", "-", "--quiet", *words, **self.is_pair)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
+        return self.record("run", "bt-mz", *words)
 
     def test_run(self):
         found = self.run_of()
         self.assertEqual([(u["cores"], u["speed"]) for u in found["units"]], [([1], 1), ([0], 0.5)])
         self.assertEqual(found["hash"], HASH["bt-mz"])
-        binding = evener("info", **self.is_pair).stdout
+        binding = self.evener("info").stdout
         self.assertIn("binding    works: each leader runs on its own core", binding)
 
     def test_ranks(self):
@@ -135,32 +180,30 @@ class Here(unittest.TestCase):
 
     def test_calibrated(self):
         """Figures of kinds are measured on their own cores, kept apart and found again."""
-        done = evener("calibrate", "bt-mz", "--class", "S", "--steps", "1", **self.is_pair)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.evener("calibrate", "bt-mz", "--class", "S", "--steps", "1")
         self.assertEqual(re.findall(r"on CPU:1 of cores of kind (\d) \.\.", done.stderr), ["0", "1"])
         entries = []
-        for name in os.listdir(self.folder):
-            with open(os.path.join(self.folder, name), encoding="utf-8") as f:
+        for name in os.listdir(self.calibrations):
+            with open(os.path.join(self.calibrations, name), encoding="utf-8") as f:
                 whole = json.load(f)
             entry, = whole["entries"]
             entry["weight_per_s"] = 1000 * (1 + int(entry["cores"]))
             entries.append((entry["unit"], entry["cores"]))
-            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
+            with open(os.path.join(self.calibrations, name), "w", encoding="utf-8") as f:
                 json.dump(whole, f)
         self.assertEqual(sorted(entries), [("CPU:1", "0"), ("CPU:1", "1")])
-        done = evener("plan", "bt-mz", "--schedule", "weighted", "--json", "-", "--quiet", **self.is_pair)
-        found = json.loads(done.stdout)
+        found = self.record("plan", "bt-mz", "--schedule", "weighted")
         self.assertEqual((found["speed"], found["basis"]), ([1000, 2000], "speeds as calibrated"))
         self.assertEqual([u["speed"] for u in self.run_of("--processes", "2")["units"]], [1000, 2000])
         # what is measured of one rank's cores and not of the other's is not compared with anything
-        os.remove(os.path.join(self.folder, sorted(os.listdir(self.folder))[0]))
+        os.remove(os.path.join(self.calibrations, sorted(os.listdir(self.calibrations))[0]))
         self.assertEqual([u["speed"] for u in self.run_of("--processes", "2")["units"]], [1, 0.5])
 
 
     def test_where_calibrated(self):
         """The first thread, which leads the unit that is measured, is bound to a core of each kind in turn."""
         run = subprocess.Popen([EVENER, "calibrate", "bt-mz", "--class", "W", "--steps", "200", "--quiet"],
-                               env=dict(os.environ, **self.is_pair))
+                               env=self.environment)
         seen = []
         while run.poll() is None:
             try:
@@ -202,7 +245,7 @@ class Group:
 
 
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core only: a quota takes none away")
-class Quota(unittest.TestCase):
+class Quota(Base):
     def group(self, quota):
         group = Group(quota)
         self.addCleanup(group.close)
@@ -211,30 +254,28 @@ class Quota(unittest.TestCase):
     def test_less(self):
         """One processor and a half is one core, and which one is the system's choice."""
         begin, have = self.group(150000), len(os.sched_getaffinity(0))
-        machine = json.loads(evener("info", "--json", "-", begin=begin).stdout)["machine"]
+        machine = self.record("info", launch=begin)["machine"]
         self.assertEqual((machine["cores"], machine["quota"]), (1, 1.5))
-        text = evener("info", begin=begin).stdout
+        text = self.evener("info", launch=begin).stdout
         self.assertIn(f"a quota of 1.5 processors leaves 1 of {machine['allowed_cores']}: any of them", text)
         self.assertIn("binding    none: under a quota", text)
         self.assertLessEqual(machine["allowed_cores"], have)
-        found = json.loads(evener("run", "bt-mz", "--json", "-", "--quiet", begin=begin).stdout)
+        found = self.record("run", "bt-mz", launch=begin)
         self.assertEqual([u["cores"] for u in found["units"]], [[]])
         self.assertEqual((found["hash"], found["machine"]["quota"]), (HASH["bt-mz"], 1.5))
-        done = evener("run", "bt-mz", "--units", "2:CPU:1", begin=begin)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn('"2:CPU:1" needs 2 cores and there is 1 within a quota of 1.5 processors', done.stderr)
-        found = json.loads(evener("run", "bt-mz", "--units", "2:CPU:1", "--oversubscribe", "--json", "-", "--quiet", begin=begin).stdout)
+        self.refuses(["run", "bt-mz", "--units", "2:CPU:1"],
+                     '"2:CPU:1" needs 2 cores and there is 1 for this process: a quota of 1.5 processors leaves it 1 of ', launch=begin)
+        found = self.record("run", "bt-mz", "--units", "2:CPU:1", "--oversubscribe", launch=begin)
         self.assertEqual(found["hash"], HASH["bt-mz"])
-        found = json.loads(evener("run", "bt-mz", "--json", "-", "--quiet", begin=begin, EVENER_BIND="core").stdout)
+        found = self.record("run", "bt-mz", launch=begin, EVENER_BIND="core")
         self.assertEqual(len(found["units"][0]["cores"]), 1)
 
     def test_enough(self):
         begin = self.group(100000 * (len(os.sched_getaffinity(0)) + 1))
-        text = evener("info", begin=begin).stdout
+        text = self.evener("info", launch=begin).stdout
         self.assertRegex(text, r"\n {11}a quota of \d+ processors, enough for all of them\n")
         self.assertIn("binding    works", text)
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

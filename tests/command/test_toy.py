@@ -4,32 +4,13 @@ have: run, plan, calibrate, record, report, bench, help.
 
 Run: ctest -R toy, or tests/command/test_toy.py build/tests/evener_toy [test ..]
 """
-import json
 import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-EVENER = "build/tests/evener_toy"
+from base import Base
 
 
-class Toy(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
-
-    def evener(self, *words, status=0):
-        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=120, cwd=self.folder,
-                              env=self.environment)
-        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
-        return done
-
-    def record(self, *words):
-        return json.loads(self.evener(*words, "--json", "-", "--quiet").stdout)
-
+class Toy(Base):
     def test_run(self):
         """The same bits everywhere, and every key that a run's record has by contract."""
         seen = set()
@@ -60,8 +41,7 @@ class Toy(unittest.TestCase):
         self.assertIn("additions", out)
         self.assertIn("imbalance", out)
         self.assertEqual(self.evener("run", "toy", "--quiet", "--trace", "t.json").stdout, "")
-        with open(os.path.join(self.folder, "t.json"), encoding="utf-8") as file:
-            self.assertIn("heap", file.read())
+        self.assertIn("heap", self.read("t.json"))
 
     def test_plan(self):
         found = self.record("plan", "toy", "--tasks", "30", "--units", "2:CPU:1,1:GPU:1", "--schedule", "binpack")
@@ -79,6 +59,7 @@ class Toy(unittest.TestCase):
         self.assertIn("toy: 20 tasks of 1000, and this is a plan for toy: 7 tasks of 1000", done.stderr)
 
     def test_calibrate(self):
+        self.own_cache()
         done = self.evener("calibrate", "toy", "--units", "1:CPU:1", "--steps", "2", "--tasks", "9")
         self.assertIn("9 tasks of 1000", done.stdout)
         found = self.record("plan", "toy", "--units", "1:CPU:1", "--schedule", "weighted")
@@ -87,9 +68,8 @@ class Toy(unittest.TestCase):
     def test_report(self):
         self.evener("run", "toy", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--json", "r.json")
         self.evener("report", "r.json", "--output", "r.html")
-        with open(os.path.join(self.folder, "r.html"), encoding="utf-8") as file:
-            page = file.read()
-        self.assertIn("TOY", page)
+        page = self.read("r.html")
+        self.assertIn('"app":"toy"', page)
         self.assertIn("heap", page)
 
     def test_help(self):
@@ -109,17 +89,14 @@ class Toy(unittest.TestCase):
                             (["run", "toy", "--tasks", "0"], "from 1 to 100000"),
                             (["run", "toy", "--units", "1:GPU:1", "--devices", "emulated"], "CPU units only"),
                             (["run", "toy", "--on-device-loss", "continue"], "expected stop")):
-            done = self.evener(*words, status=2)
-            self.assertIn(says, done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.refuses(words, says)
 
     def test_words(self):
         """A file may be called as a workload is, and options may come before the application."""
         self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "toy")
-        self.assertTrue(os.path.exists(os.path.join(self.folder, "toy")))
+        self.assertTrue(os.path.exists(self.path("toy")))
         self.assertEqual(len(self.record("run", "--tasks", "5", "--units", "1:CPU:1", "toy")["owner"]), 5)
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

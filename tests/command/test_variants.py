@@ -1,4 +1,4 @@
-"""Variants of kernels side by side (bench/variants.c): each has the bits of ours, in classes with short lines and longer ones; what a device
+"""Variants of kernels side by side (suite/bench/variants.c): each has the bits of ours, in classes with short lines and longer ones; what a device
 refuses is said of the variant alone.
 
     python3 tests/command/test_variants.py BENCH-VARIANTS

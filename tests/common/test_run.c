@@ -4,13 +4,7 @@
  * Run: ctest -R '^run$' */
 #include "common/run/run.h"
 #include "common/run/median.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "check.h"
 
 enum { TASKS = 3, STEPS = 10 };
 
@@ -123,8 +117,7 @@ static void end(struct program *p) {
     evn_machine_close(p->machine);
 }
 
-static void test_steps(void **state) {
-    (void)state;
+TEST(steps) {
     struct program p = {0};
     begin(&p);
     ok(timed_steps(&p.timed, 0, STEPS));
@@ -150,8 +143,7 @@ static void test_steps(void **state) {
 }
 
 /* An instance of the loop for four steps, the last one for what is left; from step 2 on. */
-static void test_groups(void **state) {
-    (void)state;
+TEST(groups) {
     struct program p = {.group = 4};
     begin(&p);
     ok(timed_steps(&p.timed, 2, STEPS));
@@ -161,12 +153,10 @@ static void test_groups(void **state) {
     end(&p);
 }
 
-static void test_stop(void **state) {
-    (void)state;
+TEST(stop) {
     struct program p = {.stop_at = 4};
     begin(&p);
-    assert_int_equal(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED);
-    assert_non_null(strstr(evn_message(), "after step 4 of 10"));
+    assert_fails(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED, "after step 4 of 10");
     assert_int_equal(p.advanced, 4);
     assert_int_equal(p.stopping, 1);
     assert_int_equal(p.finished + p.inspected + p.recovered, 0);
@@ -174,12 +164,10 @@ static void test_stop(void **state) {
 }
 
 /* A step that was given up does not count, and the state before it is kept. */
-static void test_given_up(void **state) {
-    (void)state;
+TEST(given_up) {
     struct program p = {.give_up_at = 6};
     begin(&p);
-    assert_int_equal(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED);
-    assert_non_null(strstr(evn_message(), "after step 6 of 10"));
+    assert_fails(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED, "after step 6 of 10");
     assert_int_equal(p.stopping, 1);
     assert_int_equal(p.after, 7);
     assert_int_equal(p.kept, 6);
@@ -188,8 +176,7 @@ static void test_given_up(void **state) {
 }
 
 /* Who asks at the last step has a whole run. */
-static void test_stop_at_the_end(void **state) {
-    (void)state;
+TEST(stop_at_the_end) {
     struct program p = {.stop_at = STEPS};
     begin(&p);
     ok(timed_steps(&p.timed, 0, STEPS));
@@ -198,8 +185,7 @@ static void test_stop_at_the_end(void **state) {
     end(&p);
 }
 
-static void test_recover(void **state) {
-    (void)state;
+TEST(recover) {
     struct program p = {.fail_at = 8};
     begin(&p);
     ok(timed_steps(&p.timed, 0, STEPS));
@@ -214,8 +200,7 @@ static void test_recover(void **state) {
     end(&q);
 }
 
-static void test_no_steps(void **state) {
-    (void)state;
+TEST(no_steps) {
     struct program p = {0};
     begin(&p);
     ok(timed_steps(&p.timed, 0, 0));
@@ -226,24 +211,11 @@ static void test_no_steps(void **state) {
     end(&p);
 }
 
-static void test_median(void **state) {
-    (void)state;
+TEST(median) {
     double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
     assert_true(median(odd, 3) == 3);
     assert_true(median(even, 4) == 2);
     assert_true(median(one, 1) == 7);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_given_up),
-        cmocka_unit_test(test_stop_at_the_end),
-        cmocka_unit_test(test_recover),
-        cmocka_unit_test(test_no_steps),
-        cmocka_unit_test(test_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

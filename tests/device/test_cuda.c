@@ -127,8 +127,7 @@ static evn_status do_work(const char *text, int *right) {
 
 /* ---- tests ---- */
 
-static void test_work(void **state) {
-    (void)state;
+TEST_WITH(work, set_up, tear_down) {
     struct work w = {0};
     assert_ok(open_work(&w, "cuda"));
     const evn_traits *t = evn_device_traits(w.device[1]);
@@ -155,8 +154,7 @@ static void test_work(void **state) {
     assert_int_equal(fake->current(), -1); /* no context is left to others that may be gone */
 }
 
-static void test_old_driver(void **state) {
-    (void)state;
+TEST_WITH(old_driver, set_up, tear_down) {
     use(FAKE_CUDA_OLD);
     int right;
     fake->reset();
@@ -238,18 +236,11 @@ static void sweep(const char *text, int is_trying) {
     fake->reset();
 }
 
-static void test_each_call_fails(void **state) {
-    (void)state;
-    sweep("cuda:peer=off", 0);
-}
+TEST_WITH(each_call_fails, set_up, tear_down) { sweep("cuda:peer=off", 0); }
 
-static void test_each_call_fails_trying(void **state) {
-    (void)state;
-    sweep("cuda", 1);
-}
+TEST_WITH(each_call_fails_trying, set_up, tear_down) { sweep("cuda", 1); }
 
-static void test_errors_without_words(void **state) {
-    (void)state;
+TEST_WITH(errors_without_words, set_up, tear_down) {
     int right;
     fake->speechless = 1;
     fake->fail_at = 20;
@@ -260,8 +251,7 @@ static void test_errors_without_words(void **state) {
 
 /* A context that is corrupted: the device is lost, whatever is asked of it; the other one is not.
  */
-static void test_lost(void **state) {
-    (void)state;
+TEST_WITH(lost, set_up, tear_down) {
     struct work w = {0};
     assert_ok(open_work(&w, "cuda"));
     assert_ok(run_work(&w));
@@ -286,8 +276,7 @@ static void test_lost(void **state) {
     close_work(&w);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+TEST_WITH(out_of_memory, set_up, tear_down) {
     evn_device *d;
     evn_buffer *b = NULL;
     fake->memory = 1 << 20;
@@ -318,8 +307,7 @@ static void expect_none(const char *part) {
     assert_says(part);
 }
 
-static void test_no_driver(void **state) {
-    (void)state;
+TEST_WITH(no_driver, set_up, tear_down) {
     setenv("EVENER_LIBCUDA", "/nowhere/libcuda.so.1", 1);
     expect_none("/nowhere/libcuda.so.1");
     setenv("EVENER_LIBCUDA", "libm.so.6", 1);
@@ -366,8 +354,7 @@ static void test_no_driver(void **state) {
 }
 
 /* The toolkit's stub, where there is one: it loads and then refuses. */
-static void test_stub(void **state) {
-    (void)state;
+TEST_WITH(stub, set_up, tear_down) {
     static const char *const files[] = {"/usr/local/cuda/lib64/stubs/libcuda.so",
                                         "/usr/lib/x86_64-linux-gnu/stubs/libcuda.so"};
     int found = 0;
@@ -383,8 +370,7 @@ static void test_stub(void **state) {
     }
 }
 
-static void test_specifications(void **state) {
-    (void)state;
+TEST_WITH(specifications, set_up, tear_down) {
     static const struct {
         const char *text;
         int count;
@@ -438,8 +424,7 @@ static void test_specifications(void **state) {
 
 /* One device that is named twice is two devices, which share its memory and need no way between
  * them. */
-static void test_one_as_two(void **state) {
-    (void)state;
+TEST_WITH(one_as_two, set_up, tear_down) {
     struct work w = {0};
     fake->devices = 1;
     assert_ok(open_work(&w, "cuda:devices=0+0"));
@@ -453,8 +438,7 @@ static void test_one_as_two(void **state) {
 
 /* ---- between devices ---- */
 
-static void test_peer(void **state) {
-    (void)state;
+TEST_WITH(peer, set_up, tear_down) {
     static const struct {
         const char *text;
         int peer, loses, direct, probe;
@@ -485,13 +469,12 @@ static void test_peer(void **state) {
 }
 
 /* What a program opens beforehand the first copy does not open: not a call more than later. */
-static void test_connect(void **state) {
-    (void)state;
+TEST_WITH(connect, set_up, tear_down) {
     struct work w = {0};
     fake->reset();
     fake->peer = 1;
     assert_ok(open_work(&w, "cuda"));
-    assert_ok(evn_device_connect(w.device[1], w.device[0]));
+    assert_ok(device_connect(w.device[1], w.device[0]));
     assert_int_equal(fake->direct, 1); /* tried */
     int before = fake->calls;
     assert_ok(run_work(&w));
@@ -502,8 +485,8 @@ static void test_connect(void **state) {
     assert_ok(run_work(&w));
     assert_int_equal(fake->calls - before, calls);
     /* again, and where nothing is to be done */
-    assert_ok(evn_device_connect(w.device[1], w.device[0]));
-    assert_ok(evn_device_connect(w.device[1], w.device[1]));
+    assert_ok(device_connect(w.device[1], w.device[0]));
+    assert_ok(device_connect(w.device[1], w.device[1]));
     assert_int_equal(fake->direct, 3);
     close_work(&w);
     assert_int_equal(fake->open, 0);
@@ -512,8 +495,7 @@ static void test_connect(void **state) {
 
 /* ---- memory of the program's ---- */
 
-static void test_register(void **state) {
-    (void)state;
+TEST_WITH(register, set_up, tear_down) {
     struct work w = {0};
     static char memory[8192], other[64];
     fake->reset();
@@ -563,8 +545,7 @@ static void expect_option(const char *option, int is_there) {
         fail_msg("\"%s\" %s: %s", option, is_there ? "is missing" : "is there", fake->options);
 }
 
-static void test_contract(void **state) {
-    (void)state;
+TEST_WITH(contract, set_up, tear_down) {
     for (int c = 0; c < 3; c++) {
         int on = c == 2 ? probe_kernels.contract : c;
         open_program(c == 0 ? "cuda:contract=off" : c == 1 ? "cuda:contract=on" : "cuda", EVN_OK);
@@ -575,8 +556,7 @@ static void test_contract(void **state) {
     }
 }
 
-static void test_defines(void **state) {
-    (void)state;
+TEST_WITH(defines, set_up, tear_down) {
     evn_device *d;
     evn_program *p;
     evn_kernel_source source = probe_kernels;
@@ -589,8 +569,7 @@ static void test_defines(void **state) {
 }
 
 /* The compiler knows 75, 80, 90 and 100. */
-static void test_architectures(void **state) {
-    (void)state;
+TEST_WITH(architectures, set_up, tear_down) {
     static const struct {
         int capability;
         const char *target;
@@ -610,8 +589,7 @@ static void test_architectures(void **state) {
     assert_says("sm_75 and later, and the device is sm_70");
 }
 
-static void test_compiler_refuses(void **state) {
-    (void)state;
+TEST_WITH(compiler_refuses, set_up, tear_down) {
     fake->compile_fails = 6;
     open_program("cuda", EVN_SYSTEM);
     assert_says(
@@ -671,8 +649,7 @@ static int damage(const char *folder, int is_cut) {
 
 /* What was compiled once is found again, by what it was compiled from, and compiled again where it
  * is damaged. */
-static void test_cache(void **state) {
-    (void)state;
+TEST_WITH(cache, set_up, tear_down) {
     char folder[] = "/tmp/evener-test-cuda-XXXXXX", command[300];
     assert_non_null(mkdtemp(folder));
     setenv("EVENER_CACHE", folder, 1);
@@ -712,8 +689,7 @@ static void test_cache(void **state) {
     assert_int_equal(system(command), 0);
 }
 
-static void test_kernels(void **state) {
-    (void)state;
+TEST_WITH(kernels, set_up, tear_down) {
     evn_device *d;
     evn_program *p;
     evn_kernel *k;
@@ -738,8 +714,7 @@ static void test_kernels(void **state) {
 /* A kernel asks for as much of a multiprocessor's memory as its groups want that are there at a
  * time; one without such memory leaves the driver's division as it is. What a driver says to that
  * is no failure, but where the context is gone. */
-static void test_local_memory(void **state) {
-    (void)state;
+TEST_WITH(local_memory, set_up, tear_down) {
     static const struct {
         int bytes, groups, share;
     } cases[] = {{40000, 5, 88}, {45568, 5, 100}, {1024, 16, 15},
@@ -762,8 +737,7 @@ static void test_local_memory(void **state) {
 }
 
 /* Leaders that share cores with others' tasks wait blocked, those that have a core each do not. */
-static void test_waiting(void **state) {
-    (void)state;
+TEST_WITH(waiting, set_up, tear_down) {
     evn_machine *machine;
     char text[64];
     assert_ok(evn_machine_open(&machine));
@@ -797,8 +771,7 @@ static void test_waiting(void **state) {
 }
 
 /* Values of all kinds reach the kernel: structs, small and wide integers, buffers. */
-static void test_arguments(void **state) {
-    (void)state;
+TEST_WITH(arguments, set_up, tear_down) {
     enum { PIECES = 3, LENGTH = 40 };
     evn_device *d;
     evn_program *p;
@@ -878,8 +851,7 @@ static void *work_thread(void *arg) {
     return NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST_WITH(threads, set_up, tear_down) {
     enum { THREADS = 4 };
     evn_device *device[2];
     struct thread t[THREADS];
@@ -899,8 +871,7 @@ static void test_threads(void **state) {
 
 /* Asked of the driver itself, as a kernel of nvcc's would: in the queue's order, and with the right
  * device current, whatever was called before. */
-static void test_own_work(void **state) {
-    (void)state;
+TEST_WITH(own_work, set_up, tear_down) {
     typedef gpu_result copy_in(gpu_address to, const void *from, size_t bytes, gpu_stream stream);
     void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
     copy_in *copy = NULL;
@@ -954,8 +925,7 @@ static void *want(void *given) {
 }
 
 /* Threads that want kernels of several sources compile them at a time, and of one source once. */
-static void test_compiled_side_by_side(void **state) {
-    (void)state;
+TEST_WITH(compiled_side_by_side, set_up, tear_down) {
     enum { SOURCES = 3, THREADS = 6 };
     evn_kernel_source source[SOURCES];
     struct wanting w[THREADS];
@@ -977,36 +947,4 @@ static void test_compiled_side_by_side(void **state) {
     evn_device_close(device);
 }
 
-#define CHECK(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CHECK(test_work),
-        CHECK(test_old_driver),
-        CHECK(test_each_call_fails),
-        CHECK(test_each_call_fails_trying),
-        CHECK(test_errors_without_words),
-        CHECK(test_lost),
-        CHECK(test_out_of_memory),
-        CHECK(test_no_driver),
-        CHECK(test_stub),
-        CHECK(test_specifications),
-        CHECK(test_one_as_two),
-        CHECK(test_peer),
-        CHECK(test_connect),
-        CHECK(test_register),
-        CHECK(test_contract),
-        CHECK(test_defines),
-        CHECK(test_architectures),
-        CHECK(test_compiler_refuses),
-        CHECK(test_cache),
-        CHECK(test_kernels),
-        CHECK(test_local_memory),
-        CHECK(test_waiting),
-        CHECK(test_arguments),
-        CHECK(test_threads),
-        CHECK(test_own_work),
-        CHECK(test_compiled_side_by_side),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

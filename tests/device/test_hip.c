@@ -88,8 +88,7 @@ static evn_status do_work(const char *spec, int *right) {
     return status;
 }
 
-static void test_work(void **state) {
-    (void)state;
+TEST_WITH(work, set_up, tear_down) {
     int right;
     evn_device *d;
     assert_ok(evn_device_open(&d, "hip", 1));
@@ -109,8 +108,7 @@ static void test_work(void **state) {
 }
 
 /* ROCm 5.2: no cooperative launches of a module's kernels, and the older struct of properties. */
-static void test_old(void **state) {
-    (void)state;
+TEST_WITH(old, set_up, tear_down) {
     int right;
     evn_device *d;
     use(FAKE_HIP_OLD);
@@ -123,8 +121,7 @@ static void test_old(void **state) {
     assert_true(right);
 }
 
-static void test_contract(void **state) {
-    (void)state;
+TEST_WITH(contract, set_up, tear_down) {
     int right;
     assert_ok(do_work("hip:contract=off", &right));
     assert_non_null(strstr(fake->options, "-DEVN_CONTRACT=0"));
@@ -135,8 +132,7 @@ static void test_contract(void **state) {
 }
 
 /* Each call fails in turn: nothing is left open, and the message names it by HIP's name. */
-static void test_failures(void **state) {
-    (void)state;
+TEST_WITH(failures, set_up, tear_down) {
     static const int codes[] = {1, 2, 700};
     /* what ends something, and what tries a direct way, may fail without harm */
     static const char *const harmless[] = {
@@ -169,8 +165,7 @@ static void test_failures(void **state) {
     fake->reset();
 }
 
-static void test_words(void **state) {
-    (void)state;
+TEST_WITH(words, set_up, tear_down) {
     evn_device *d;
     evn_queue *q;
     assert_ok(evn_device_open(&d, "hip", 0));
@@ -185,8 +180,7 @@ static void test_words(void **state) {
 }
 
 /* More items than the runtime can count. */
-static void test_many_groups(void **state) {
-    (void)state;
+TEST_WITH(many_groups, set_up, tear_down) {
     evn_device *d;
     evn_queue *q;
     evn_buffer *x;
@@ -223,8 +217,7 @@ static void expect_none(const char *reason) {
     if (!strstr(why, reason)) fail_msg("\"%s\" does not say \"%s\"", why, reason);
 }
 
-static void test_none(void **state) {
-    (void)state;
+TEST_WITH(none, set_up, tear_down) {
     fake->devices = 0;
     expect_none("/dev/kfd");
     setenv("HIP_VISIBLE_DEVICES", "-1", 1);
@@ -243,15 +236,4 @@ static void test_none(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_work, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_old, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_contract, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_failures, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_many_groups, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_none, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

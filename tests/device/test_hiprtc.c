@@ -79,8 +79,7 @@ GPU_ATTRIBUTES(SAME)
 #    undef SAME
 #endif
 
-static void test_declarations(void **state) {
-    (void)state;
+TEST(declarations) {
 #if HAVE_HIP_HEADERS
     print_message("compared with the headers of HIP %d.%d when this was compiled\n",
                   HIP_VERSION_MAJOR, HIP_VERSION_MINOR);
@@ -141,8 +140,7 @@ static int look(const evn_kernel_source *source, const char *target) {
     return too_much;
 }
 
-static void test_kernels(void **state) {
-    (void)state;
+TEST(kernels) {
     int targets = 0, too_much = 0;
     for (int t = 0; shipped_targets[t]; t++) {
         const char *target = shipped_targets[t];
@@ -179,8 +177,7 @@ static int count_fused(const struct rtc_program *p) {
     return count;
 }
 
-static void test_contract(void **state) {
-    (void)state;
+TEST(contract) {
     int fused[2] = {0};
     for (int s = 0; s < SOURCES; s++)
         for (int contract = 0; contract < 2 && !strcmp(sources[s]->name, "bt"); contract++) {
@@ -213,8 +210,7 @@ static const char measured[] =
     "    a[threadIdx.x] += s[99 - threadIdx.x];\n"
     "}\n";
 
-static void test_measure(void **state) {
-    (void)state;
+TEST(measure) {
     struct rtc_program p;
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "gfx906", NULL, 1));
     assert_ok(hiprtc_measure(&p));
@@ -236,8 +232,7 @@ static void test_measure(void **state) {
 
 /* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to
  * an end. */
-static void test_damaged(void **state) {
-    (void)state;
+TEST(damaged) {
     struct rtc_program p, bad = {0};
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "gfx906", NULL, 1));
     int refused = 0, damaged = 0;
@@ -280,8 +275,7 @@ static void test_damaged(void **state) {
 
 /* ---- the compiler ---- */
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     struct rtc_program p;
     static const char bad[] =
         "\n#line 7 \"bad.kernel.c\"\nextern \"C\" __global__ void k(double *a) "
@@ -299,8 +293,7 @@ static void test_refusals(void **state) {
     assert_string_equal(target, "gfx90a");
 }
 
-static void test_places(void **state) {
-    (void)state;
+TEST(places) {
     struct rtc *c;
     const char *own = getenv("EVENER_HIPRTC");
     char kept[400] = "";
@@ -325,13 +318,7 @@ int main(void) {
     }
     printf("HIPRTC %d.%d, %s\n", rtc_version(compiler) / 1000, rtc_version(compiler) % 1000 / 10,
            rtc_path(compiler));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_declarations), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_contract),     cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_places),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     rtc_close(compiler);
     return failed;
 }

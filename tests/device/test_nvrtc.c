@@ -97,8 +97,7 @@ GPU_ATTRIBUTES(SAME)
 #    define COMPARED 0
 #endif
 
-static void test_declarations(void **state) {
-    (void)state;
+TEST(declarations) {
 #if COMPARED
     print_message("compared with the headers of CUDA %d.%d when this was compiled\n",
                   CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
@@ -186,8 +185,7 @@ static void look(const evn_kernel_source *source, int architecture, int contract
 }
 
 /* Every source for every architecture as it is built; for those with limits fused and unfused. */
-static void test_kernels(void **state) {
-    (void)state;
+TEST(kernels) {
     int count, compiled = 0;
     struct findings f = {0};
     const int *architecture = nvrtc_architectures(compiler, &count);
@@ -209,8 +207,7 @@ static void test_kernels(void **state) {
 }
 
 /* Fused or not is what the option says, in every kernel file. */
-static void test_contract(void **state) {
-    (void)state;
+TEST(contract) {
     int fused[2] = {0};
     for (int s = 0; s < SOURCES; s++)
         for (int contract = 0; contract < 2; contract++) {
@@ -263,8 +260,7 @@ static const struct rtc_kernel *kernel(const struct rtc_program *p, const char *
     return NULL;
 }
 
-static void test_measure(void **state) {
-    (void)state;
+TEST(measure) {
     struct rtc_program p;
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
     assert_ok(nvrtc_measure(&p));
@@ -297,8 +293,7 @@ static void test_measure(void **state) {
 
 /* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to
  * an end. */
-static void test_damaged(void **state) {
-    (void)state;
+TEST(damaged) {
     struct rtc_program p, bad = {0};
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
     char no_log[1] = "";
@@ -345,8 +340,7 @@ static void test_damaged(void **state) {
 
 /* ---- the compiler ---- */
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     struct rtc_program p;
     static const char bad[] =
         "\n#line 7 \"bad.kernel.c\"\nextern \"C\" __global__ void k(double *a) "
@@ -365,8 +359,7 @@ static void test_refusals(void **state) {
 }
 
 /* Macros get where they belong, however they are spaced. */
-static void test_defines(void **state) {
-    (void)state;
+TEST(defines) {
     static const char text[] =
         "extern \"C\" __global__ void k(int *a) { a[0] = N + PLAIN + DIRECTION; }\n";
     struct rtc_program p;
@@ -383,8 +376,7 @@ static void test_defines(void **state) {
     rtc_program_close(&p);
 }
 
-static void test_targets(void **state) {
-    (void)state;
+TEST(targets) {
     int count;
     const int *known = nvrtc_architectures(compiler, &count);
     char target[32], expected[32];
@@ -408,8 +400,7 @@ static void test_targets(void **state) {
 }
 
 /* A driver gets a compiler that it understands where there is one, and else what there is. */
-static void test_versions(void **state) {
-    (void)state;
+TEST(versions) {
     static const int drivers[] = {11000, 12040, 13000, 99000};
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
         struct rtc *c;
@@ -432,8 +423,7 @@ static void *compile_thread(void *arg) {
     return NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST(threads) {
     pthread_t thread[2];
     int right[2] = {0};
     for (int i = 0; i < 2; i++)
@@ -451,14 +441,7 @@ int main(void) {
     }
     printf("NVRTC %d.%d, %s\n", rtc_version(compiler) / 1000, rtc_version(compiler) % 1000 / 10,
            rtc_path(compiler));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_declarations), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_contract),     cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_targets),      cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_versions),     cmocka_unit_test(test_threads),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     rtc_close(compiler);
     return failed;
 }

@@ -63,14 +63,12 @@ static evn_status compile(const char *spec, const char *a, const char *b) {
     return status;
 }
 
-static void test_right(void **state) {
-    (void)state;
+TEST(right) {
     assert_ok(compile("opencl:contract=off", NULL, NULL));
     assert_non_null(compiler); /* the back end has asked this file for it */
 }
 
-static void test_division(void **state) {
-    (void)state;
+TEST(division) {
     assert_fails(compile("opencl", "x[i] / x[64 + i]", "(double)((float)x[i] / (float)x[64 + i])"),
                  EVN_SYSTEM, "does not round quotients and square roots");
     assert_fails(compile("opencl", "sqrt(x[i])", "sqrt((float)x[i])"), EVN_SYSTEM,
@@ -81,16 +79,14 @@ static void test_division(void **state) {
         EVN_SYSTEM, "does not round quotients and square roots");
 }
 
-static void test_contract(void **state) {
-    (void)state;
+TEST(contract) {
     assert_fails(compile("opencl:contract=off", "x[0] * x[0] + x[1]", "fma(x[0], x[0], x[1])"),
                  EVN_SYSTEM, "fuses a*b+c although it is told not");
     assert_ok(compile("opencl:contract=off", NULL, NULL));
 }
 
 /* With PoCL alone this is tried. */
-static void test_barriers(void **state) {
-    (void)state;
+TEST(barriers) {
     char why[400];
     int pocls = 0;
     evn_devices_count("opencl:platform=pocl", &pocls, why, sizeof why);
@@ -106,11 +102,5 @@ int main(void) {
         return 77;
     }
     evn_device_close(device);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_division),
-        cmocka_unit_test(test_contract),
-        cmocka_unit_test(test_barriers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -70,8 +70,7 @@ static int set_up(void **state) {
     return 0;
 }
 
-static void test_sums(void **state) {
-    (void)state;
+TEST_WITH(sums, set_up, tear_down) {
     struct bench b;
     open_bench(&b, "cuda");
     assert_int_equal(evn_device_phases(b.device), 0);
@@ -106,8 +105,7 @@ static void test_sums(void **state) {
 }
 
 /* A device that is not timed makes no call more, whether it ever was or not. */
-static void test_off(void **state) {
-    (void)state;
+TEST_WITH(off, set_up, tear_down) {
     struct bench b;
     open_bench(&b, "cuda");
     assert_ok(axpy(&b, b.queue, 1));
@@ -147,8 +145,7 @@ static void many(const char *dice, int fewest, int most) {
     close_bench(&b);
 }
 
-static void test_many(void **state) {
-    (void)state;
+TEST_WITH(many, set_up, tear_down) {
     many(NULL, 2 * 64, 2 * 64 + 10);
     /* a launch waits for none of those before */
     many("1", 2 * 100, 2 * 500 + 10);
@@ -156,8 +153,7 @@ static void test_many(void **state) {
 }
 
 /* Each call of the driver fails once: the failure is told, and all is closed. */
-static void test_each_call_fails(void **state) {
-    (void)state;
+TEST_WITH(each_call_fails, set_up, tear_down) {
     int failures = 0;
     for (int at = 1; at < 200; at++) {
         struct bench b;
@@ -182,8 +178,7 @@ static void test_each_call_fails(void **state) {
 }
 
 /* A name that is longer than there is room for; and a device closed while it is timed. */
-static void test_edges(void **state) {
-    (void)state;
+TEST_WITH(edges, set_up, tear_down) {
     char name[100];
     struct bench b;
     memset(name, 'n', sizeof name - 1);
@@ -238,8 +233,7 @@ static double virtual_step(int timed, double *sum, long long *launches) {
 }
 
 /* Virtual times are as they are without, and add up to them. */
-static void test_virtual(void **state) {
-    (void)state;
+TEST(virtual) {
     double sum;
     long long launches;
     const double plain = virtual_step(0, &sum, &launches);
@@ -251,8 +245,7 @@ static void test_virtual(void **state) {
     assert_true(sum > 0.999999 * MANY * one && sum < 1.000001 * MANY * one);
 }
 
-static void test_lost(void **state) {
-    (void)state;
+TEST(lost) {
     struct bench b;
     open_bench(&b, "emulated:fail=kernel@3");
     assert_ok(evn_device_phases_begin(b.device));
@@ -282,8 +275,7 @@ static void *launch_some(void *p) {
 }
 
 /* Whatever device there is; several threads, each with a queue. */
-static void test_any(void **state) {
-    (void)state;
+TEST(any) {
     enum { USERS = 3 };
     struct bench b;
     struct user user[USERS];
@@ -308,24 +300,12 @@ static void test_any(void **state) {
     close_bench(&b);
 }
 
-#define FAKE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        FAKE(test_sums),
-        FAKE(test_off),
-        FAKE(test_many),
-        FAKE(test_each_call_fails),
-        FAKE(test_edges),
-        cmocka_unit_test(test_virtual),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_any),
-    };
     if (!fake_load(FAKE_CUDA)) return 1;
     setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
     setenv("EVENER_NVRTC", FAKE_CUDA, 1);
     setenv("EVENER_KERNELS", "", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
     if (!getenv("EVENER_TEST_DEVICE")) setenv("EVENER_CACHE", "", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

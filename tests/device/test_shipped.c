@@ -86,8 +86,7 @@ static evn_status open_program(int capability, const char *kernels) {
 }
 
 /* A program for just this device; none of those for others is tried. */
-static void test_own(void **state) {
-    (void)state;
+TEST_WITH(own, set_up, tear_down) {
     ship_all();
     assert_ok(open_program(90, "shipped for sm_90 ("));
     assert_ok(open_program(80, "shipped for sm_80 ("));
@@ -97,8 +96,7 @@ static void test_own(void **state) {
 }
 
 /* Newer ones, and those between, get text. */
-static void test_portable(void **state) {
-    (void)state;
+TEST_WITH(portable, set_up, tear_down) {
     ship_all();
     static const int newer[] = {86, 100, 121};
     for (int i = 0; i < 3; i++) {
@@ -115,8 +113,7 @@ static void test_portable(void **state) {
 }
 
 /* The order where there is everything: cache, shipped for this device, compiler, shipped text. */
-static void test_order(void **state) {
-    (void)state;
+TEST_WITH(order, set_up, tear_down) {
     ship_all();
     setenv("EVENER_NVRTC", FAKE_CUDA, 1);
     setenv("EVENER_CACHE", cache, 1);
@@ -137,8 +134,7 @@ static void test_order(void **state) {
 
 /* Neither compiler nor kernels: it is no device, in one line. Kernels of others: a line when they
  * are asked for. */
-static void test_neither(void **state) {
-    (void)state;
+TEST_WITH(neither, set_up, tear_down) {
     int count = -1;
     char why[1024];
     setenv("EVENER_NVRTC", "/nowhere/libnvrtc.so", 1);
@@ -197,8 +193,7 @@ static void damaged(int is_cut) {
 }
 
 /* Each in a process of its own, since it is said once a process. */
-static void test_damaged(void **state) {
-    (void)state;
+TEST_WITH(damaged, set_up, tear_down) {
     for (int is_cut = 0; is_cut < 2; is_cut++) {
         const pid_t child = fork();
         if (!child) {
@@ -212,8 +207,7 @@ static void test_damaged(void **state) {
 }
 
 /* The build's text of a kernel file is the one that the program has, or no file would be found. */
-static void test_text(void **state) {
-    (void)state;
+TEST_WITH(text, set_up, tear_down) {
     FILE *f = fopen(PROBE_TEXT, "r");
     if (!f) fail_msg("%s: %s", PROBE_TEXT, strerror(errno));
     const size_t length = strlen(probe_kernels.text);
@@ -225,8 +219,7 @@ static void test_text(void **state) {
 }
 
 /* Beside the executable, where nobody says another folder. */
-static void test_places(void **state) {
-    (void)state;
+TEST_WITH(places, set_up, tear_down) {
     char where[1024];
     unsetenv("EVENER_KERNELS");
     if (shipped_folder(where, sizeof where))
@@ -242,16 +235,7 @@ int main(void) {
     snprintf(folder, sizeof folder, "%s/kernels", root);
     snprintf(cache, sizeof cache, "%s/cache", root);
     snprintf(said, sizeof said, "%s/said", root);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_own, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_portable, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_neither, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
-    };
-    const int failed = cmocka_run_group_tests_name("shipped", tests, NULL, NULL);
+    const int failed = run_all_tests(NULL, NULL);
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", root);
     return system(command) || failed;

@@ -15,6 +15,11 @@
 #include "failing.h"
 #include "wire/ranks.h"
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/distributed.h>
+#include <evener/loop.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -508,7 +513,7 @@ static void test_values(void **state) {
     for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
         for (int i = 0; i < 4; i++) {
             struct trial t = *SIZES[i];
-            t.rounds = 16;
+            t.rounds = getenv("EVENER_TEST_LONG") ? 16 : 8;
             t.schedule = schedules[s];
             t.list = CPUS;
             run(&t, rounds);

@@ -13,6 +13,9 @@
 #include "wire/ranks.h"
 #include <errno.h>
 #include <evener.h>
+#include <evener/distributed.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * instead, the least of several tries. */
 #include "pipe.h"
 #include <evener.h>
-#include <evener/subteam.h>
+#include <evener/program.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -3,37 +3,19 @@
  * there are kinds of copies; in two halves; several of a loop at a time; what it refuses, and what
  * it does where something fails. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
  * there is none the test is skipped (exit status 77). Run: ctest -R exchange */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "world.h"
 #include "exchange/copies.h"
 #include "loop/internal.h"
-#include <evener.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <evener/exchange.h>
+#include <evener/recover.h>
 
 static const char *spec; /* NULL: emulated */
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
-/* The call fails so, and its message has these words. */
-static void refused(evn_status got, evn_status expected, const char *words) {
-    assert_int_equal(got, expected);
-    if (!strstr(evn_message(), words)) fail_msg("\"%s\" has no \"%s\"", evn_message(), words);
-}
 
 /* ---- a loop with regions ------------------------------------------------------------------- */
 
 enum { TASKS = 12, SLOTS_MAX = 2, REGIONS_MAX = TASKS * SLOTS_MAX };
 
 struct fixture {
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -49,9 +31,9 @@ static const char *const lists[] = {"1:CPU:1",         "3:CPU:1",         "2:CPU
                                     "2:CPU:1,2:GPU:1", "1:CPU:2,1:GPU:2", "12:GPU:1"};
 enum { LISTS = sizeof lists / sizeof *lists };
 
-static unsigned draw(unsigned *state, unsigned below) {
+static unsigned draw(unsigned *state, unsigned end) {
     *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) % below;
+    return (*state >> 8) % end;
 }
 
 /* Lets regions follow tasks, `slots` of each. */
@@ -65,17 +47,16 @@ static void follow(struct fixture *f) {
 static int begin(struct fixture *f, const char *list, const char *devices, const char *schedule,
                  int slots, size_t bytes) {
     *f = (struct fixture){.slots = slots, .bytes = bytes};
-    ok(evn_machine_open(&f->machine));
-    evn_status status =
-        evn_units_open_on(&f->units, f->machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
+    evn_machine *machine;
+    ok(evn_machine_open(&machine));
+    const evn_status status =
+        evn_units_open_on(&f->units, machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
     if (spec && status == EVN_MISSING) {
-        evn_machine_close(f->machine);
+        evn_machine_close(machine);
         return 0;
     }
     ok(status);
-    evn_problem p = {.tasks = TASKS, .units = evn_units_count(f->units)};
-    ok(evn_schedule_open(&f->schedule, schedule, &p));
-    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->loop = open_loop(f->units, &f->schedule, schedule, (evn_problem){.tasks = TASKS});
     ok(evn_place_open(&f->place, f->units, 0.5));
     unsigned state = 7;
     for (int r = 0; r < TASKS * slots; r++) {
@@ -90,10 +71,8 @@ static int begin(struct fixture *f, const char *list, const char *devices, const
 
 static void end(struct fixture *f) {
     evn_place_close(f->place);
-    evn_loop_close(f->loop);
-    evn_schedule_close(f->schedule);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
+    close_loop(f->loop, f->schedule);
+    close_units(f->units);
     for (int r = 0; r < TASKS * f->slots; r++) {
         free(f->block[r]);
         free(f->want[r]);
@@ -195,8 +174,7 @@ static void ring(evn_face face[FACES], int first) {
         }
 }
 
-static void test_as_a_plain_copy(void **state) {
-    (void)state;
+TEST(as_a_plain_copy) {
     evn_face face[FACES];
     ring(face, 0);
     for (int l = 0; l < LISTS; l++) {
@@ -219,8 +197,7 @@ static void test_as_a_plain_copy(void **state) {
 }
 
 /* Bytes and messages as counted from the faces; never more copies than messages. */
-static void test_counts(void **state) {
-    (void)state;
+TEST(counts) {
     evn_face face[FACES];
     ring(face, 0);
     for (int l = 0; l < LISTS; l++) {
@@ -265,8 +242,7 @@ static void test_counts(void **state) {
 
 /* A device packs, unpacks and copies within it by one launch each, and a message is one copy from
  * device to device, or one out of the one and one into the other. */
-static void test_transports(void **state) {
-    (void)state;
+TEST(transports) {
     if (spec) skip();
     evn_face face[FACES];
     ring(face, 0);
@@ -384,8 +360,7 @@ static void check_needs(struct fixture *f, evn_exchange *x, const evn_face *face
     }
 }
 
-static void test_any_faces(void **state) {
-    (void)state;
+TEST(any_faces) {
     static const size_t elements[] = {8, 1, 2, 3, 4, 12, 16, 24, 40};
     static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
     unsigned seed = 1;
@@ -414,8 +389,7 @@ static void test_any_faces(void **state) {
 }
 
 /* Without a place, in memory that begins anywhere. */
-static void test_memory_of_the_host(void **state) {
-    (void)state;
+TEST(memory_of_the_host) {
     static const size_t elements[] = {8, 4, 1, 12, 24};
     unsigned seed = 2;
     for (int e = 0; e < 5; e++)
@@ -451,8 +425,7 @@ static void test_memory_of_the_host(void **state) {
 }
 
 /* Blocks of more words than a kernel counts, and of elements that take a fourth index. */
-static void test_large_blocks(void **state) {
-    (void)state;
+TEST(large_blocks) {
     static const struct {
         int n[3];
         size_t element;
@@ -501,8 +474,7 @@ static evn_status late(evn_unit *unit, evn_batch *batch, void *arg) {
     return status;
 }
 
-static void test_halves(void **state) {
-    (void)state;
+TEST(halves) {
     static const char *const schedules[] = {"static", "dynamic:chunk=1,memorize=0"};
     static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
     evn_face face[FACES];
@@ -560,8 +532,7 @@ static struct steps_of least_steps(const evn_face *face, int count, const int *o
 /* A step of devices that reach each other: one launch packs, one copies within the device and one
  * unpacks, one copy comes from each neighbour, with the faces' bytes and no other, and the host
  * waits once: at the end of an exchange, or where it is left open, at the end of the instance. */
-static void test_least(void **state) {
-    (void)state;
+TEST(least) {
     if (spec) skip();
     enum { RINGS = 2, ALL = RINGS * FACES, STEPS = 3, DEVICES = 8 };
     static const char *const units[] = {"1:GPU:1", "2:GPU:1", "4:GPU:1", "8:GPU:1"};
@@ -606,8 +577,7 @@ static void test_least(void **state) {
 
 /* Tasks of one unit that its devices drew are dealt out by weight once they are kept: what the
  * first half would send to where they were drawn is not left to a second one. */
-static void test_dealt_anew(void **state) {
-    (void)state;
+TEST(dealt_anew) {
     evn_face face[FACES];
     ring(face, 0);
     struct fixture f;
@@ -628,8 +598,7 @@ static void test_dealt_anew(void **state) {
 }
 
 /* Closed, or given other units, while messages are under way: these have gone nowhere. */
-static void test_given_up_between_halves(void **state) {
-    (void)state;
+TEST(given_up_between_halves) {
     if (spec) skip();
     evn_face face[FACES];
     ring(face, 0);
@@ -655,8 +624,7 @@ static void test_given_up_between_halves(void **state) {
 
 /* Two exchanges are half done at the same time, a third one is run meanwhile, and a fourth is
  * opened and closed. */
-static void test_several(void **state) {
-    (void)state;
+TEST(several) {
     static const size_t element[3] = {8, 4, 1};
     static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
     evn_face face[3][FACES];
@@ -692,15 +660,8 @@ static void test_several(void **state) {
         }
 }
 
-static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit, (void)batch, (void)arg;
-    return EVN_OK;
-}
-
 /* Bytes are those of exchanges, and not what the schedule's links say of visits. */
-static void test_who_counts(void **state) {
-    (void)state;
-    evn_machine *machine;
+TEST(who_counts) {
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -712,10 +673,8 @@ static void test_who_counts(void **state) {
     const evn_problem p = {.tasks = 2, .units = 2, .weight = weight, .links = 1, .link = &link};
     const evn_face face = {
         .from = 0, .to = 1, .n = {1, 1, 2}, .from_stride = {0, 0, 1}, .to_stride = {0, 0, 1}};
-    ok(evn_machine_open(&machine));
-    ok(evn_units_open_on(&units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
-    ok(evn_schedule_open(&schedule, "static", &p));
-    ok(evn_loop_open(&loop, units, schedule));
+    units = open_units("2:CPU:1", NULL);
+    loop = open_loop(units, &schedule, "static", p);
     ok(evn_loop_visit(loop, nothing, NULL));
     ok(evn_exchange_open(&x[0], loop, sizeof(double), 1, &face, host));
     ok(evn_exchange_open(&x[1], loop, sizeof(float), 1, &face, host));
@@ -729,10 +688,8 @@ static void test_who_counts(void **state) {
     evn_exchange_close(x[1]);
     ok(evn_loop_visit(loop, nothing, NULL));
     assert_true(evn_loop_sum(loop).bytes == 8);
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
-    evn_units_close(units);
-    evn_machine_close(machine);
+    close_loop(loop, schedule);
+    close_units(units);
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
@@ -751,12 +708,11 @@ static evn_face line(long long from_at, long long to_at, int n) {
 static void refuses(struct fixture *f, size_t element, int count, const evn_face *face,
                     const char *words) {
     evn_exchange *x = (void *)f;
-    refused(evn_exchange_open(&x, f->loop, element, count, face, NULL), EVN_USAGE, words);
+    assert_fails(evn_exchange_open(&x, f->loop, element, count, face, NULL), EVN_USAGE, words);
     assert_null(x);
 }
 
-static void test_impossible_faces(void **state) {
-    (void)state;
+TEST(impossible_faces) {
     struct fixture f;
     begin(&f, "2:CPU:1", "emulated", "static", 2, 80);
     evn_face good = line(0, 0, 10), wrong = good;
@@ -801,18 +757,18 @@ static void test_impossible_faces(void **state) {
     void *host[TASKS] = {f.block[0], NULL};
     f.loop->place = NULL;
     refuses(&f, 8, 1, &good, "neither regions nor the tasks' memory");
-    refused(evn_exchange_open(&x, f.loop, 8, 1, &good, host), EVN_USAGE, "task 1 has no memory");
+    assert_fails(evn_exchange_open(&x, f.loop, 8, 1, &good, host), EVN_USAGE,
+                 "task 1 has no memory");
     wrong = good;
     wrong.to_region = 1;
     host[1] = f.block[1];
-    refused(evn_exchange_open(&x, f.loop, 8, 1, &wrong, host), EVN_USAGE,
-            "region 1 of task 1, which has region 0");
+    assert_fails(evn_exchange_open(&x, f.loop, 8, 1, &wrong, host), EVN_USAGE,
+                 "region 1 of task 1, which has region 0");
     assert_null(f.loop->listener);
     end(&f);
 }
 
-static void test_overlaps(void **state) {
-    (void)state;
+TEST(overlaps) {
     struct fixture f;
     evn_exchange *x;
     begin(&f, "2:CPU:1", "emulated", "static", 2, 800);
@@ -823,7 +779,7 @@ static void test_overlaps(void **state) {
     evn_exchange_close(x);
     face[2].to_at = 43;
     refuses(&f, 8, 3, face, "value 43 of region 0 of task 1, which face");
-    assert_non_null(strstr(evn_message(), "writes"));
+    assert_says("writes");
     face[2].to_region = 1;
     ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
     evn_exchange_close(x);
@@ -873,8 +829,7 @@ static void test_overlaps(void **state) {
 
 /* The same by addresses where there is no place: tasks whose memory is one array, and values that
  * do not begin where others do. */
-static void test_overlaps_by_address(void **state) {
-    (void)state;
+TEST(overlaps_by_address) {
     struct fixture f;
     evn_exchange *x;
     begin(&f, "2:CPU:1", "emulated", "static", 1, 64);
@@ -889,11 +844,11 @@ static void test_overlaps_by_address(void **state) {
     evn_exchange_close(x);
     face[1].to = 2;
     face[1].to_at = -1;
-    refused(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE,
-            "writes value -1 of region 0 of task 2, which face 0 writes");
+    assert_fails(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE,
+                 "writes value -1 of region 0 of task 2, which face 0 writes");
     face[1].to_at = 0;
     host[2] = (char *)(all + 16) - 1;
-    refused(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE, "which face");
+    assert_fails(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE, "which face");
     face[0].to_stride[2] = 2;
     face[1].n[2] = 1;
     for (int shift = -7; shift < 17; shift++) {
@@ -913,8 +868,7 @@ static void test_overlaps_by_address(void **state) {
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-static void test_used_wrongly(void **state) {
-    (void)state;
+TEST(used_wrongly) {
     struct fixture f;
     evn_exchange *x;
     evn_face face[FACES];
@@ -922,7 +876,7 @@ static void test_used_wrongly(void **state) {
     if (!begin(&f, "1:CPU:1,1:GPU:1", "emulated", "static", 1, VALUES * sizeof(double))) return;
     ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
     assert_int_equal(evn_exchange_needs(x, 0), -1);
-    assert_non_null(strstr(evn_message(), "before the first run"));
+    assert_says("before the first run");
     ok(evn_loop_bring(f.loop));
     /* a region that somebody holds: none of the others is held afterwards */
     const int where = evn_place_where(f.place, f.region[11]);
@@ -932,7 +886,7 @@ static void test_used_wrongly(void **state) {
     ok(evn_exchange_run(x));
     plain(face, FACES, sizeof(double), 1, f.want);
     assert_int_equal(evn_exchange_needs(x, TASKS), -1);
-    assert_non_null(strstr(evn_message(), "no task 12"));
+    assert_says("no task 12");
     assert_int_equal(evn_exchange_needs(x, -1), -1);
     /* units change: all that was theirs is given back, and made again */
     f.loop->listener->units_changed(f.loop->listener->arg);
@@ -945,20 +899,19 @@ static void test_used_wrongly(void **state) {
     f.region[0] = f.region[1];
     f.region[1] = swap;
     follow(&f);
-    refused(evn_exchange_run(x), EVN_USAGE, "other regions");
+    assert_fails(evn_exchange_run(x), EVN_USAGE, "other regions");
     f.region[1] = f.region[0];
     f.region[0] = swap;
     follow(&f);
     ok(evn_exchange_run(x));
     f.loop->place = NULL;
-    refused(evn_exchange_run(x), EVN_USAGE, "another place");
+    assert_fails(evn_exchange_run(x), EVN_USAGE, "another place");
     evn_exchange_close(x);
     end(&f);
 }
 
 /* Memory is refused once, wherever that is: the next run, or the one after it, is right. */
-static void test_no_memory_once(void **state) {
-    (void)state;
+TEST(no_memory_once) {
     if (spec) skip();
     evn_face face[FACES];
     ring(face, 0);
@@ -988,8 +941,7 @@ static void test_no_memory_once(void **state) {
 
 /* A device fails somewhere in an exchange: it comes back from there and from all that follows, and
  * says which unit it was. */
-static void test_device_fails(void **state) {
-    (void)state;
+TEST(device_fails) {
     if (spec) skip();
     static const char *const kinds[] = {"kernel", "copy", "lost"};
     evn_face face[FACES];
@@ -1032,8 +984,7 @@ static void test_device_fails(void **state) {
 
 /* An exchange that is opened when a device has failed names its unit, not those that would receive
  * from it. */
-static void test_opens_with_one_lost(void **state) {
-    (void)state;
+TEST(opens_with_one_lost) {
     if (spec) skip();
     evn_face face[FACES];
     ring(face, 0);
@@ -1069,8 +1020,7 @@ static evn_status step_of(struct fixture *f, struct halves *h) {
 }
 
 /* The same exchanges go on when a device has failed, with the units that are left. */
-static void test_recovers(void **state) {
-    (void)state;
+TEST(recovers) {
     if (spec) skip();
     enum { STEPS = 6 };
     evn_face face[2][FACES];
@@ -1126,28 +1076,6 @@ static void test_recovers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_a_plain_copy),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_least),
-        cmocka_unit_test(test_transports),
-        cmocka_unit_test(test_any_faces),
-        cmocka_unit_test(test_memory_of_the_host),
-        cmocka_unit_test(test_large_blocks),
-        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_dealt_anew),
-        cmocka_unit_test(test_given_up_between_halves),
-        cmocka_unit_test(test_several),
-        cmocka_unit_test(test_who_counts),
-        cmocka_unit_test(test_impossible_faces),
-        cmocka_unit_test(test_overlaps),
-        cmocka_unit_test(test_overlaps_by_address),
-        cmocka_unit_test(test_used_wrongly),
-        cmocka_unit_test(test_no_memory_once),
-        cmocka_unit_test(test_device_fails),
-        cmocka_unit_test(test_opens_with_one_lost),
-        cmocka_unit_test(test_recovers),
-    };
     spec = getenv("EVENER_TEST_DEVICE");
     if (spec) {
         int count;
@@ -1157,5 +1085,5 @@ int main(void) {
             return 77;
         }
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

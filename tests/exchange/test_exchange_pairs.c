@@ -2,28 +2,14 @@
  * with rims, against plain copies, on units of cores (and an emulated device, where nothing is
  * paired). What was said ahead is copied then and not again, by whoever says it, in any order and
  * at the same time. Run: ctest -R exchange-pairs */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "world.h"
 #include "exchange/plan.h"
-#include <evener.h>
-#include <evener/subteam.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <evener/program.h>
 
 enum { TASKS = 12, FACES = 4 * TASKS, NX = 11, NY = 7, PLANES = 3 };
 enum { SJ = NX + 2, SK = SJ * NY, VALUES = SK * PLANES };
 
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
 struct fixture {
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -81,11 +67,8 @@ static void fill(struct fixture *f, int task, unsigned seed) {
 static void begin(struct fixture *f, const char *list, const char *schedule, size_t element,
                   int columns, int with_place) {
     *f = (struct fixture){.element = element};
-    ok(evn_machine_open(&f->machine));
-    ok(evn_units_open_on(&f->units, f->machine, list, "emulated", EVN_OVERSUBSCRIBE));
-    const evn_problem p = {.tasks = TASKS, .units = evn_units_count(f->units)};
-    ok(evn_schedule_open(&f->schedule, schedule, &p));
-    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->units = open_units(list, "emulated");
+    f->loop = open_loop(f->units, &f->schedule, schedule, (evn_problem){.tasks = TASKS});
     if (with_place) ok(evn_place_open(&f->place, f->units, 0.5));
     int region[TASKS];
     void *host[TASKS];
@@ -104,10 +87,8 @@ static void begin(struct fixture *f, const char *list, const char *schedule, siz
 static void end(struct fixture *f) {
     evn_exchange_close(f->x);
     evn_place_close(f->place);
-    evn_loop_close(f->loop);
-    evn_schedule_close(f->schedule);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
+    close_loop(f->loop, f->schedule);
+    close_units(f->units);
     for (int t = 0; t < TASKS; t++) {
         free(f->block[t]);
         free(f->want[t]);
@@ -144,8 +125,7 @@ static void check_pairs(const evn_exchange *x) {
 }
 
 /* Every face has the one beside it; also where two tasks meet twice, and a task itself. */
-static void test_copies(void **state) {
-    (void)state;
+TEST(copies) {
     static const char *const lists[] = {"1:CPU:1", "3:CPU:1", "2:CPU:2", "1:CPU:1,1:GPU:1"};
     static const size_t elements[] = {8, 4, 16, 1, 24};
     static const int columns[] = {4, 6, 2, 12, 1};
@@ -165,8 +145,7 @@ static void test_copies(void **state) {
 }
 
 /* What lies far from each other, or is as far apart another way, is nobody's pair. */
-static void test_no_pairs(void **state) {
-    (void)state;
+TEST(no_pairs) {
     static char far[2][1 << 14];
     void *host[2] = {far[0], far[1]};
     const evn_face face[4] = {
@@ -200,8 +179,7 @@ static void test_no_pairs(void **state) {
 }
 
 /* Pairs between two units are dealt to both alike. */
-static void test_dealt(void **state) {
-    (void)state;
+TEST(dealt) {
     struct fixture f;
     begin(&f, "2:CPU:1", "static", 8, 4, 0);
     run(&f);
@@ -227,8 +205,7 @@ static void say(struct fixture *f, int task) {
 static void say_again(struct fixture *f, int task) {
     char says[40];
     snprintf(says, sizeof says, "for task %d again, and no run since", task);
-    assert_int_equal(evn_exchange_ahead(f->x, task), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), says));
+    assert_fails(evn_exchange_ahead(f->x, task), EVN_USAGE, says);
     compare(f);
 }
 
@@ -240,8 +217,7 @@ static void mark(struct fixture *f, int i) {
     if (f->said[face->from] && f->said[face->to]) f->want[face->to][at * f->element] ^= 1;
 }
 
-static void test_ahead(void **state) {
-    (void)state;
+TEST(ahead) {
     static const int columns[] = {4, 2, 1};
     for (int g = 0; g < 3; g++) {
         struct fixture f;
@@ -290,8 +266,7 @@ static void run_counts(struct fixture *f) {
 
 /* Tasks that change their units from one run to the next: what is done ahead stays done, and what
  * is not is copied by those that have the tasks now. */
-static void test_ahead_moves(void **state) {
-    (void)state;
+TEST(ahead_moves) {
     struct fixture f;
     begin(&f, "3:CPU:1", "static", 8, 4, 0);
     run(&f);
@@ -320,8 +295,7 @@ static void test_ahead_moves(void **state) {
     end(&f);
 }
 
-static void test_ahead_of_nothing(void **state) {
-    (void)state;
+TEST(ahead_of_nothing) {
     struct fixture f;
     begin(&f, "1:CPU:1", "static", 8, 4, 1);
     run(&f);
@@ -332,8 +306,7 @@ static void test_ahead_of_nothing(void **state) {
     compare(&f);
     assert_int_equal(evn_exchange_ahead(NULL, 0), EVN_USAGE);
     assert_int_equal(evn_exchange_ahead(f.x, -1), EVN_USAGE);
-    assert_int_equal(evn_exchange_ahead(f.x, TASKS), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "no task 12, only 0 to 11"));
+    assert_fails(evn_exchange_ahead(f.x, TASKS), EVN_USAGE, "no task 12, only 0 to 11");
     end(&f);
 }
 
@@ -361,8 +334,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* Units, and subteams within them, at the same time, with tasks that move. */
-static void test_by_bodies(void **state) {
-    (void)state;
+TEST(by_bodies) {
     static const char *const lists[] = {"1:CPU:1", "3:CPU:1", "1:CPU:2", "1:CPU:2,1:CPU:1"};
     static const char *const schedules[] = {"static", "dynamic", "guided:time",
                                             "dynamic:memorize=0"};
@@ -387,12 +359,4 @@ static void test_by_bodies(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),      cmocka_unit_test(test_no_pairs),
-        cmocka_unit_test(test_dealt),       cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_ahead_moves), cmocka_unit_test(test_ahead_of_nothing),
-        cmocka_unit_test(test_by_bodies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,6 +7,10 @@
 #include "exchange/copies.h"
 #include "wire/ranks.h"
 #include <evener.h>
+#include <evener/exchange.h>
+#include <evener/loop.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
 #include <unistd.h>
 
 enum { TASKS = 9, FACES = 40, RANKS_MAX = 4 };
@@ -282,8 +286,7 @@ static const char *device_of(const char *emulated) {
     return chosen && *chosen ? chosen : emulated;
 }
 
-static void test_means_and_repetitions(void **state) {
-    (void)state;
+TEST(means_and_repetitions) {
     static const struct {
         const char *list, *devices;
         int place;
@@ -313,8 +316,7 @@ static void test_means_and_repetitions(void **state) {
 
 /* Messages have the coarse values: of 6 x 4 x 1 fine ones repeated from coarse ones 3 x 2 x 1, and
  * of means as many as are written. */
-static void test_messages_are_coarse(void **state) {
-    (void)state;
+TEST(messages_are_coarse) {
     struct world w;
     assert_true(open_world(&w, NULL, "2:CPU:1", NULL, 0, kinds[0], 1));
     const evn_face face[] = {{.from = 0,
@@ -363,8 +365,7 @@ static void rank_main(evn_cluster *cluster) {
     close_world(&w);
 }
 
-static void test_over_ranks(void **state) {
-    (void)state;
+TEST(over_ranks) {
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (int k = 0; k < KINDS; k++)
             for (int place = 0; place < 2; place++) {
@@ -378,8 +379,7 @@ static void test_over_ranks(void **state) {
 /* ---- blocks for kernels -------------------------------------------------------------------- */
 
 /* Blocks that are cut begin where a repeated value does, and means keep all of their values. */
-static void test_blocks_are_cut(void **state) {
-    (void)state;
+TEST(blocks_are_cut) {
     static const struct {
         int n[3], scale;
     } of[] = {
@@ -429,8 +429,7 @@ static void refused(struct world *w, size_t element, evn_face face, int faces, c
     assert_fails(evn_exchange_open(&x, w->loop, element, faces, both, NULL), EVN_USAGE, words);
 }
 
-static void test_what_is_refused(void **state) {
-    (void)state;
+TEST(what_is_refused) {
     struct world w;
     assert_true(open_world(&w, NULL, "1:CPU:1", NULL, 1, kinds[0], 1));
     const evn_face good = {.from = 0,
@@ -474,13 +473,4 @@ static void test_what_is_refused(void **state) {
     close_world(&w);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_means_and_repetitions),
-        cmocka_unit_test(test_messages_are_coarse),
-        cmocka_unit_test(test_over_ranks),
-        cmocka_unit_test(test_blocks_are_cut),
-        cmocka_unit_test(test_what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

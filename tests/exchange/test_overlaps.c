@@ -1,25 +1,12 @@
 /* Overlaps of faces: random sets of faces are refused exactly if a plain count of each value's
  * readers and writers says so, whether boxes or bits have answered; and boxes answer for the faces
  * of blocks with rims. Run: ctest -R overlaps */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "world.h"
 #include "exchange/areas.h"
-#include <evener.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TASKS = 3, VALUES = 700, FACES = 6, ROUNDS = 30000 };
 
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
 struct fixture {
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -29,12 +16,9 @@ struct fixture {
 
 /* Tasks' memory side by side, so that ranges touch; the last two share some of it. */
 static void begin(struct fixture *f) {
-    const evn_problem p = {.tasks = TASKS, .units = 1};
     *f = (struct fixture){0};
-    ok(evn_machine_open(&f->machine));
-    ok(evn_units_open(&f->units, f->machine, "1:CPU:1", EVN_OVERSUBSCRIBE));
-    ok(evn_schedule_open(&f->schedule, "static", &p));
-    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->units = open_units("1:CPU:1", NULL);
+    f->loop = open_loop(f->units, &f->schedule, "static", (evn_problem){.tasks = TASKS});
     f->memory = calloc(3 * VALUES, sizeof *f->memory);
     f->host[0] = f->memory;
     f->host[1] = f->memory + VALUES;
@@ -42,17 +26,9 @@ static void begin(struct fixture *f) {
 }
 
 static void end(struct fixture *f) {
-    evn_loop_close(f->loop);
-    evn_schedule_close(f->schedule);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
+    close_loop(f->loop, f->schedule);
+    close_units(f->units);
     free(f->memory);
-}
-
-static unsigned seed = 1;
-static int below(int n) {
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 8) % (unsigned)n);
 }
 
 /* A block in a box of 10 x 7 x 10 values, or of any strides. */
@@ -109,8 +85,7 @@ static int overlaps(const struct fixture *f, const evn_face *face, int faces) {
     return found != 0;
 }
 
-static void test_random(void **state) {
-    (void)state;
+TEST(random) {
     struct fixture f;
     int good = 0, bad = 0;
     begin(&f);
@@ -155,8 +130,7 @@ static int make_block(int m, evn_face face[12], struct area area[12], long long 
     return 12;
 }
 
-static void test_blocks(void **state) {
-    (void)state;
+TEST(blocks) {
     evn_face face[12];
     struct area area[12];
     for (int m = 1; m < 20; m++) {
@@ -169,10 +143,4 @@ static void test_blocks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

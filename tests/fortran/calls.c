@@ -1,6 +1,12 @@
 /* What calls.f90 does, in C: right and wrong calls, and what they say. Both programs print the
  * same. Run: ctest -R fortran-calls */
 #include <evener.h>
+#include <evener/cluster.h>
+#include <evener/loop.h>
+#include <evener/machine.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,23 +4,18 @@ usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN RANKS DISTRIBUTED [test ..] 
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import programs  # pylint: disable=wrong-import-position
 
 FOLDER = CALLS = CALLS_FORTRAN = RANKS = DISTRIBUTED = ""
 UNITS = ["1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2", "1:GPU:1", "1:GPU:2", "1:CPU:1,2:GPU:1"]
 
 
 def run(*words, **env):
-    ours = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
-    ours.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1", EVENER_DEVICES="emulated")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        ours.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    done = subprocess.run(words, env=ours | env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
+    return programs.run(words, **{"EVENER_OVERSUBSCRIBE": "1", "EVENER_DEVICES": "emulated", **env})
 
 
 class Programs(unittest.TestCase):
@@ -73,11 +68,10 @@ class Programs(unittest.TestCase):
 
     def test_launchers(self):
         for kind in "openmpi", "mpich":
-            start = shutil.which(f"mpirun.{kind}")
+            start = programs.mpirun(kind)
             if start and os.path.exists(f"{FOLDER}/../lib/evener/evener-wire-{kind}.so"):
-                more = ["-q", "--oversubscribe"] if kind == "openmpi" else []
-                self.heat(start, *more, "-n", "2", EVENER_UNITS="1:CPU:1")
-                self.assertEqual(self.zones(start, *more, "-n", "2", EVENER_UNITS="1:CPU:1"), self.zones(EVENER_UNITS="1:CPU:1"))
+                self.heat(*start, "-n", "2", EVENER_UNITS="1:CPU:1")
+                self.assertEqual(self.zones(*start, "-n", "2", EVENER_UNITS="1:CPU:1"), self.zones(EVENER_UNITS="1:CPU:1"))
 
     def test_refused(self):
         """One line, by one process, with C's words."""

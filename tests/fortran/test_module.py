@@ -10,10 +10,11 @@ import tempfile
 import unittest
 
 SOURCE = CC = FC = ""
-COVERED = ["status", "version", "clock", "machine", "unit", "cluster", "place", "schedule", "loop", "change", "exchange", "distributed", "open"]
+COVERED = ["status", "version", "clock", "program", "machine", "unit", "cluster", "place", "schedule", "loop", "change", "exchange", "distributed", "open"]
 # another name, since that of C is taken; any number of arguments
 RENAMED = {"EVN_BODY": "EVN_BODY_FAILED"}
-LEFT_OUT = {"evn_fail": "evn_fail_text"}
+# in Fortran by another name, and of subteams, whose body has a struct of C's
+LEFT_OUT = {"evn_fail", "evn_batch_share", "evn_subteam_barrier"}
 SCALARS = {"int": "c_int", "unsigned": "c_int", "double": "c_double", "size_t": "c_size_t", "long long": "c_long_long",
            "uint64_t": "c_int64_t", "evn_status": "c_int", "evn_access": "c_int", "evn_resolution": "c_int", "evn_burst_kind": "c_int"}
 
@@ -46,7 +47,9 @@ class Headers:
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
         text = re.sub(r'extern "C" \{', "", text)
         text = " ".join(re.sub(r"__attribute__\(\(.*?\)\)\)?", "", text).split())
-        for body, name in re.findall(r"typedef struct(?: evn_\w+)? \{(.*?)\} (evn_\w+);", text):
+        structs = re.findall(r"typedef struct(?: evn_\w+)? \{(.*?)\} (evn_\w+);", text)
+        structs += [(body, name) for name, body in re.findall(r"(?<!typedef )struct (evn_\w+) \{(.*?)\};", text)]
+        for body, name in structs:
             self.structs[name] = [f for part in split(body, ";") for f in self.field(part)]
         if covered:
             for body in re.findall(r"enum(?: evn_\w+)? \{(.*?)\}", text):
@@ -196,7 +199,7 @@ class TheModule(unittest.TestCase):
     def test_functions(self):
         bound = set(self.module.functions)
         self.assertEqual(bound - set(self.headers.functions) - {"strlen", "free"}, set(), "these no header declares")
-        self.assertEqual(self.headers.covered - bound, set(LEFT_OUT), "these are not in the module")
+        self.assertEqual(self.headers.covered - bound, LEFT_OUT, "these are not in the module")
         for name in sorted(bound - {"strlen", "free"}):
             c, fortran = self.headers.functions[name], self.module.functions[name]
             self.assertTrue(same(self.headers, self.module, c, fortran), f"{name}: {c} in C, {fortran} in Fortran")
@@ -215,7 +218,7 @@ class TheModule(unittest.TestCase):
         """Each has its own name in Fortran, whether by an interface or by a procedure of the module."""
         with open(f"{SOURCE}/include/evener/fortran/evener.f90", encoding="utf-8") as file:
             names = set(re.findall(r"\b(?:function|subroutine) (evn_\w+)\(", file.read()))
-        self.assertEqual(self.headers.covered - names, {"evn_fail_text"})
+        self.assertEqual(self.headers.covered - names, LEFT_OUT - {"evn_fail"} | {"evn_fail_text"})
 
     def test_structs(self):
         for name, fields in self.module.types.items():

@@ -1,5 +1,5 @@
 /* FT straight after its specification: sums over all points of a line, one point at a time, nothing
- * shared with apps/ft. */
+ * shared with suite/apps/ft. */
 #ifndef TESTS_PLAIN_FT_H
 #define TESTS_PLAIN_FT_H
 

@@ -117,8 +117,7 @@ static const int sign_of[] = {-1, 1};
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void along_x(void **state) {
-    (void)state;
+TEST(along_x) {
     for (int n = 8; n <= 1024; n *= 2)
         for (int s = 0; s < 2; s++) {
             struct box b = box_open(n, 4, 2);
@@ -132,8 +131,7 @@ static void along_x(void **state) {
         }
 }
 
-static void along_y(void **state) {
-    (void)state;
+TEST(along_y) {
     for (int n = 2; n <= 1024; n *= 2)
         for (int s = 0; s < 2; s++) {
             struct box b = box_open(16, n, 2);
@@ -148,8 +146,7 @@ static void along_y(void **state) {
         }
 }
 
-static void along_z(void **state) {
-    (void)state;
+TEST(along_z) {
     for (int n = 2; n <= 1024; n *= 2)
         for (int s = 0; s < 2; s++) {
             struct box b = box_open(16, 2, n);
@@ -174,8 +171,7 @@ static void along_z(void **state) {
 
 /* ---- the start, and who has what ------------------------------------------------------------- */
 
-static void start(void **state) {
-    (void)state;
+TEST(start) {
     struct box b = box_open(16, 4, 2);
     for (int z = 1; z >= 0; z--) {
         start_rows(&b.t, b.plane[z], z, 2, 4);
@@ -194,8 +190,7 @@ static void start(void **state) {
 }
 
 /* Ranks that have tasks here and there, and one that has none. */
-static void owners(void **state) {
-    (void)state;
+TEST(owners) {
     struct owners o;
     const int n[3] = {8, 8, 4}, rank[4] = {3, 0, 3, 1};
     assert_int_equal(owners_open(&o, n, 4, 4, 0), 0);
@@ -217,8 +212,7 @@ static void owners(void **state) {
 }
 
 /* A rank with three spaces, whose lines lie space after space; another rank has two. */
-static void spaces(void **state) {
-    (void)state;
+TEST(spaces) {
     struct owners o;
     const int n[3] = {8, 12, 6}, rank[6] = {1, 0, 1, 1, 0, 1}, space[6] = {2, 1, 0, 2, 0, 0};
     assert_int_equal(owners_open(&o, n, 6, 2, 1), 0);
@@ -273,8 +267,7 @@ static void compare(ft *problem, const double complex *sum, double within) {
     }
 }
 
-static void as_plain(void **state) {
-    (void)state;
+TEST(as_plain) {
     static const int size[][3] = {{8, 2, 2}, {8, 4, 32}, {64, 8, 16}, {128, 16, 4}, {16, 64, 2}};
     for (int i = 0; i < 5; i++) {
         ft *problem;
@@ -286,8 +279,7 @@ static void as_plain(void **state) {
     }
 }
 
-static void official(void **state) {
-    (void)state;
+TEST(official) {
     for (const char *c = getenv("EVENER_TEST_LONG") ? "SW" : "S"; *c; c++) {
         ft *problem;
         double complex sum[6];
@@ -303,8 +295,7 @@ static void official(void **state) {
     }
 }
 
-static void problems(void **state) {
-    (void)state;
+TEST(problems) {
     ft *problem;
     for (const char *c = "SWABCDEF"; *c; c++) {
         assert_ok(ft_open_class(&problem, *c));
@@ -325,11 +316,4 @@ static void problems(void **state) {
     assert_int_equal(ft_open_class(&problem, 'X'), EVN_USAGE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(along_x),  cmocka_unit_test(along_y),  cmocka_unit_test(along_z),
-        cmocka_unit_test(start),    cmocka_unit_test(owners),   cmocka_unit_test(spaces),
-        cmocka_unit_test(as_plain), cmocka_unit_test(official), cmocka_unit_test(problems),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

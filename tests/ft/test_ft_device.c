@@ -141,8 +141,7 @@ static const enum line_sign signs[] = {LINE_MINUS, LINE_PLUS};
 
 /* ---- the passes ----------------------------------------------------------------------------- */
 
-static void along_x(void **state) {
-    (void)state;
+TEST(along_x) {
     for (int n = 8; n <= ENGINE_LONGEST; n *= 2)
         for (int s = 0; s < 2; s++) {
             struct both b;
@@ -158,8 +157,7 @@ static void along_x(void **state) {
         }
 }
 
-static void along_y(void **state) {
-    (void)state;
+TEST(along_y) {
     for (int n = 2; n <= ENGINE_LONGEST; n *= 2)
         for (int s = 0; s < 2; s++) {
             struct both b;
@@ -179,8 +177,7 @@ static void along_y(void **state) {
         }
 }
 
-static void along_z(void **state) {
-    (void)state;
+TEST(along_z) {
     for (int n = 2; n <= ENGINE_LONGEST; n *= 2)
         for (int s = 0; s < 4; s++) {
             struct both b;
@@ -202,8 +199,7 @@ static void along_z(void **state) {
         }
 }
 
-static void start(void **state) {
-    (void)state;
+TEST(start) {
     for (int n = 8; n <= 64; n *= 8) {
         struct both b;
         both_open(&b, n, 8, 4);
@@ -217,8 +213,7 @@ static void start(void **state) {
     }
 }
 
-static void points(void **state) {
-    (void)state;
+TEST(points) {
     struct both b;
     both_open(&b, 32, 8, 16);
     evn_buffer *at;
@@ -237,8 +232,7 @@ static void points(void **state) {
     both_close(&b);
 }
 
-static void too_long(void **state) {
-    (void)state;
+TEST(too_long) {
     struct transform t;
     struct engine *engine;
     evn_device *device;
@@ -251,10 +245,6 @@ static void too_long(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(along_x), cmocka_unit_test(along_y), cmocka_unit_test(along_z),
-        cmocka_unit_test(start),   cmocka_unit_test(points),  cmocka_unit_test(too_long),
-    };
     const int skipped = test_devices(&ft_kernels, NULL);
-    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+    return skipped ? skipped : run_all_tests(NULL, NULL);
 }

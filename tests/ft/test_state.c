@@ -55,8 +55,7 @@ static void rank_main(evn_cluster *c) {
     evn_machine_close(machine);
 }
 
-static void test_all_ranks(void **unused) {
-    (void)unused;
+TEST(all_ranks) {
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
@@ -64,7 +63,4 @@ static void test_all_ranks(void **unused) {
     unlink(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_ranks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -21,11 +21,7 @@ static int i; /* where nothing is counted */
 #include "wire/arena_wait.c"
 #undef LOOKS
 #undef moves
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "check.h"
 
 enum { MEMBERS = 3, CALLER = 0 };
 
@@ -175,27 +171,23 @@ static void look_at(struct plan p, void (*thread)(int)) {
     assert_true(r.states > 50);
 }
 
-static void test_gate(void **state) {
-    (void)state;
+TEST(gate) {
     look_at((struct plan){"a gate, a waiter, 3 rounds", 2, 3, .whims = 1}, pass_gate);
     look_at((struct plan){"a gate, 2 waiters, 2 rounds", 3, 2, .whims = 1}, pass_gate);
 }
 
-static void test_arena(void **state) {
-    (void)state;
+TEST(arena) {
     look_at((struct plan){"the arena, a rank waits, 3 rounds", 2, 3, .whims = 1}, pass_counter);
     look_at((struct plan){"the arena, 2 ranks wait, 2 rounds", 3, 2, .whims = 0}, pass_counter);
 }
 
-static void test_barrier(void **state) {
-    (void)state;
+TEST(barrier) {
     look_at((struct plan){"a barrier of 2, 4 rounds", 2, 4, .whims = 1}, pass_barrier);
     look_at((struct plan){"a barrier of 3, 3 rounds", 3, 3, .whims = 0}, pass_barrier);
 }
 
-static void test_jobs(void **state) {
+TEST(jobs) {
     const unsigned free = FORK_FREE, bound = FORK_BOUND, all = FORK_ALL;
-    (void)state;
     look_at((struct plan){"3 jobs, a member that is let off", 2, 3, 0, 0, {0, free}, 1},
             fork_and_join);
     look_at((struct plan){"3 jobs, a member that is needed", 2, 3, 1, all, {0, free}, 1},
@@ -208,8 +200,4 @@ static void test_jobs(void **state) {
             fork_and_join);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gate), cmocka_unit_test(test_arena),
-                                       cmocka_unit_test(test_barrier), cmocka_unit_test(test_jobs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

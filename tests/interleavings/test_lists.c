@@ -11,7 +11,7 @@
 #define lists_fill          model_lists_fill
 #define lists_own           model_lists_own
 #define lists_rest          model_lists_rest
-#define lists_borrow        model_lists_borrow
+#define lists_steal         model_lists_steal
 #define subteams_forget     model_subteams_forget
 #define subteams_close      model_subteams_close
 #define evn_subteam_barrier model_subteam_barrier
@@ -24,10 +24,7 @@
 #include "loop/subteams.c"
 #undef take
 #undef make
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "check.h"
 
 enum { UNITS = 3, TASKS = 9 };
 
@@ -44,7 +41,7 @@ static void begin(void) {
     memset(&world, 0, sizeof world);
     world.loop.worker = world.worker;
     world.loop.count = units;
-    world.loop.lends = 1;
+    world.loop.steals = 1;
     world.loop.grain = grain;
     world.loop.task_seconds = 1; /* so that all are late at any time */
     for (int u = 0; u < units; u++) {
@@ -73,7 +70,7 @@ static void take_lists(int me) {
         if (!count) break;
         for (int i = 0; i < count; i++) did(own[i]);
     }
-    for (const int *task; (task = lists_borrow(&world.loop, w, &count));)
+    for (const int *task; (task = lists_steal(&world.loop, w, &count));)
         for (int i = 0; i < count; i++) did(task[i]);
 }
 
@@ -100,8 +97,7 @@ static void look_at(const char *name, void (*thread)(int), int count, const int 
     assert_true(r.states > 50);
 }
 
-static void test_lists(void **state) {
-    (void)state;
+TEST(lists) {
     look_at("units of 3 and 0 tasks", take_lists, 2, (int[]){3, 0}, 1, 1);
     look_at("units of 3 and 2 tasks", take_lists, 2, (int[]){3, 2}, 1, 1);
     look_at("units of 5 and 3 tasks, 2 at once", take_lists, 2, (int[]){5, 3}, 2, 1);
@@ -109,14 +105,9 @@ static void test_lists(void **state) {
     look_at("units of 2, 1 and 0 tasks", take_lists, 3, (int[]){2, 1, 0}, 1, 0);
 }
 
-static void test_subteams(void **state) {
-    (void)state;
+TEST(subteams) {
     look_at("subteams of 3 and 2 tasks", take_parts, 2, (int[]){3, 2}, 1, 1);
     look_at("subteams of 2, 1 and 0 tasks", take_parts, 3, (int[]){2, 1, 0}, 1, 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists),
-                                       cmocka_unit_test(test_subteams)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -44,11 +44,12 @@ FAULTS = {  # name: the file, and pairs of what is there and what is planted
 }
 source, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
 tests = source / "tests/interleavings"
+folders = [source / "src" / group for group in ("core", "ranks")]
 
 
 def run(folder, name, pairs):
     """The test, compiled with a file of the sources in which this is planted."""
-    text = (source / "src" / name).read_text()
+    text = next(folder / name for folder in folders if (folder / name).exists()).read_text()
     for old, new in pairs:
         if text.count(old) != 1:
             raise LookupError(f"src/{name}: not there, or not once: {old}")
@@ -56,7 +57,7 @@ def run(folder, name, pairs):
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text(text)
     program = folder / "test"
-    subprocess.run([compiler, "-std=gnu11", "-O1", "-w", "-D_GNU_SOURCE", f"-I{folder}", f"-I{source}/src", f"-I{source}/include",
+    subprocess.run([compiler, "-std=gnu11", "-O1", "-w", "-D_GNU_SOURCE", f"-I{folder}", *[f"-I{group}" for group in folders], f"-I{source}/include",
                     f"-I{source}/tests",
                     tests / "test_gates.c", tests / "explore.c", "-o", program, "-lcmocka", "-lm"], check=True)
     done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)

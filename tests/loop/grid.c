@@ -2,6 +2,7 @@
 #include "loop/grid.h"
 #include "loop/internal.h"
 #include "schedule/policy.h"
+#include <evener/exchange.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

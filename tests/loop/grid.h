@@ -10,6 +10,8 @@
 
 #include "wire/ranks.h"
 #include <evener.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
 #include <stdatomic.h>
 #include <stddef.h>
 

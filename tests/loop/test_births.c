@@ -2,35 +2,16 @@
  * on emulated devices, beside plain arrays. On devices no byte comes from the host, but for what a
  * full device had to give back before. A device that is lost ends the births with its status; a
  * removed origin is named. Run: ctest -R births */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-#include <evener.h>
+#include "world.h"
 #include <evener/kernel.h>
+#include <evener/change.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const evn_kernel_source births_kernels;
 
 enum { MOST = 60, VALUES = 96, BYTES = VALUES * sizeof(double), ORIGINS = 11 };
 
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
-static unsigned seed = 1;
-static int below(int n) {
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 8) % (unsigned)n);
-}
-
 struct fixture {
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -43,13 +24,10 @@ struct fixture {
 
 static void begin(struct fixture *f, const char *list, const char *devices, const char *schedule) {
     memset(f, 0, sizeof *f);
-    ok(evn_machine_open(&f->machine));
-    ok(evn_units_open_on(&f->units, f->machine, list, devices, EVN_OVERSUBSCRIBE));
+    f->units = open_units(list, devices);
     ok(evn_place_open(&f->place, f->units, 1));
     f->tasks = 20;
-    const evn_problem p = {.tasks = f->tasks, .units = evn_units_count(f->units)};
-    ok(evn_schedule_open(&f->schedule, schedule, &p));
-    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->loop = open_loop(f->units, &f->schedule, schedule, (evn_problem){.tasks = f->tasks});
     for (int t = 0; t < f->tasks; t++) {
         ok(evn_place_make(f->place, BYTES, &f->region[t]));
         ok(evn_place_acquire(f->place, 1, &f->region[t], EVN_HOST, EVN_WRITE));
@@ -61,16 +39,9 @@ static void begin(struct fixture *f, const char *list, const char *devices, cons
 }
 
 static void end(struct fixture *f) {
-    evn_loop_close(f->loop);
+    close_loop(f->loop, f->schedule);
     evn_place_close(f->place);
-    evn_schedule_close(f->schedule);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
-}
-
-static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit, (void)batch, (void)arg;
-    return EVN_OK;
+    close_units(f->units);
 }
 
 static void on_cores(struct fixture *f, evn_batch *batch, int t) {
@@ -238,31 +209,23 @@ static long long run_rounds(const char *list, const char *devices, int nothing_c
     return evicted;
 }
 
-static void test_cores(void **state) {
-    (void)state;
+TEST(cores) {
     run_rounds("1:CPU:1", NULL, 1);
     run_rounds("3:CPU:1", NULL, 1);
     run_rounds("2:CPU:2", NULL, 1);
 }
 
-static void test_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
     run_rounds("1:GPU:1", "emulated:1", 1);
     run_rounds("2:GPU:1", "emulated:2", 1);
     run_rounds("1:GPU:2", "emulated:2", 1);
 }
 
 /* Half of the tasks on cores: an origin that is there must come to a device. */
-static void test_both(void **state) {
-    (void)state;
-    run_rounds("1:CPU:1,2:GPU:1", "emulated:2", 0);
-}
+TEST(both) { run_rounds("1:CPU:1,2:GPU:1", "emulated:2", 0); }
 
 /* A device for some tasks at a time: births come in parts. */
-static void test_full(void **state) {
-    (void)state;
-    assert_true(run_rounds("1:GPU:1", "emulated:1,memory=32KiB", 0) > 0);
-}
+TEST(full) { assert_true(run_rounds("1:GPU:1", "emulated:1,memory=32KiB", 0) > 0); }
 
 /* Whichever operation a device is lost with, the births end with its status; where all origins are
  * on devices no byte comes from the host even then. */
@@ -291,8 +254,7 @@ static void test_lost_on(const char *list, int nothing_comes) {
     assert_in_range(lost, 1, 60);
 }
 
-static void test_lost(void **state) {
-    (void)state;
+TEST(lost) {
     test_lost_on("1:CPU:1,2:GPU:1", 0);
     test_lost_on("2:GPU:1", 1);
 }
@@ -312,35 +274,23 @@ static evn_status asking_more(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static void expect(evn_status status, evn_status want, const char *text) {
-    if (status != want || !strstr(evn_message(), text))
-        fail_msg("%d: %s; expected %d: %s", status, evn_message(), want, text);
-}
-
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     static struct fixture f;
     begin(&f, "1:CPU:1", NULL, "static");
-    expect(evn_loop_run(f.loop, asking, &f), EVN_BODY, "and these are no births");
+    assert_fails(evn_loop_run(f.loop, asking, &f), EVN_BODY, "and these are no births");
     ok(evn_loop_bear(f.loop, body, &f, EVN_READ)); /* there was no change */
-    expect(evn_loop_bear(f.loop, body, &f, EVN_WRITE), EVN_USAGE, "expected EVN_READ or EVN_BOTH");
+    assert_fails(evn_loop_bear(f.loop, body, &f, EVN_WRITE), EVN_USAGE,
+                 "expected EVN_READ or EVN_BOTH");
     int first[] = {0, 2}, from[] = {3, 4}, region;
     ok(evn_place_make(f.place, BYTES, &region));
     const evn_change c = {.tasks = 1, .first = first, .from = from, .links = -1, .region = &region};
     ok(evn_loop_change(f.loop, &c));
-    expect(evn_loop_bear(f.loop, asking_more, &f, EVN_READ), EVN_BODY,
-           "region 0 of origin 2 of task 0; it has 2 origins");
+    assert_fails(evn_loop_bear(f.loop, asking_more, &f, EVN_READ), EVN_BODY,
+                 "region 0 of origin 2 of task 0; it has 2 origins");
     ok(evn_place_remove(f.place, f.region[4]));
-    expect(evn_loop_bear(f.loop, body, &f, EVN_READ), EVN_USAGE,
-           "region 0 of task 4 of before, which task 0 comes from, is nowhere");
+    assert_fails(evn_loop_bear(f.loop, body, &f, EVN_READ), EVN_USAGE,
+                 "region 0 of task 4 of before, which task 0 comes from, is nowhere");
     end(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cores), cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_both),  cmocka_unit_test(test_full),
-        cmocka_unit_test(test_lost),  cmocka_unit_test(test_mistakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

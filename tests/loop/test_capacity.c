@@ -6,6 +6,8 @@
 #include "check.h"
 #include <evener.h>
 #include <evener/place.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
 
 enum { TASKS = 24, STEPS = 12, BLOCK = 1024, SHORT_STEPS = 3 };
 
@@ -87,9 +89,8 @@ static long long moves(const struct app *app) {
 }
 
 /* Plans that no measured time changes: what is in place stays. */
-static void test_plans(void **state) {
+TEST(plans) {
     static const char *const fits[] = {"binpack", "optimal:limit=0"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct app app;
         open_app(&app, fits[i], third);
@@ -107,9 +108,8 @@ static void test_plans(void **state) {
 }
 
 /* Schedules that learn may move tasks at any time; never to a device without memory for them. */
-static void test_learning(void **state) {
+TEST(learning) {
     static const char *const fits[] = {"map", "auto"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct app app;
         open_app(&app, fits[i], third);
@@ -122,8 +122,7 @@ static void test_learning(void **state) {
 }
 
 /* Without capacities the device takes its part in turns. */
-static void test_others(void **state) {
-    (void)state;
+TEST(others) {
     struct app app;
     open_app(&app, "static", third);
     evn_place_limit(app.place, 1, 0.5);
@@ -135,9 +134,8 @@ static void test_others(void **state) {
 }
 
 /* Memory that is not short changes no assignment. */
-static void test_enough(void **state) {
+TEST(enough) {
     static const char *const names[] = {"binpack", "map", "auto", "optimal:limit=0"};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct app app;
         open_app(&app, names[i], "emulated:1,memory=1MiB,clock=virtual");
@@ -157,8 +155,7 @@ static void test_enough(void **state) {
 }
 
 /* What a program says of memory itself holds; an imported assignment, too. */
-static void test_said(void **state) {
-    (void)state;
+TEST(said) {
     struct app app;
     open_app(&app, "static", third);
     const double capacity[] = {0, 0, 20 * 1024};
@@ -192,10 +189,5 @@ static void test_said(void **state) {
 
 int main(void) {
     unsetenv("EVENER_SCHEDULE");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plans),  cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_enough),
-        cmocka_unit_test(test_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

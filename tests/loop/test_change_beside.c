@@ -2,19 +2,11 @@
  * instances joined within a job, subteams, two exchanges of different elements, whole and in
  * halves, and regions that several tasks share. Random sequences, on cores and emulated devices,
  * beside plain arrays. Run: ctest -R change-beside */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-#include <evener.h>
+#include "world.h"
 #include <evener/change.h>
-#include <evener/subteam.h>
+#include <evener/program.h>
+#include <evener/exchange.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const evn_kernel_source bodies_kernels;
 
@@ -22,16 +14,6 @@ extern const evn_kernel_source bodies_kernels;
  * exchanges, of elements of 8 and of 4 bytes. */
 enum { INNER = 8, GHOSTS = 4, VALUES = INNER + 2 * GHOSTS, BYTES = VALUES * sizeof(double) };
 enum { MOST = 40, IDS = 2000, TABLES = 3, STEPS = 30 };
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
-static unsigned seed = 11;
-static int below(int n) {
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 8) % (unsigned)n);
-}
 
 struct way {
     const char *list, *devices, *schedule;
@@ -41,7 +23,6 @@ struct way {
 
 struct fixture {
     const struct way *way;
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -306,8 +287,7 @@ static void exchange_in_halves(struct fixture *f) {
         const int generation = evn_loop_generation(f->loop);
         invent(f, &c);
         for (int i = 0; i < 2 * MOST; i++) c.region[i] = -1;
-        assert_int_equal(evn_loop_change(f->loop, &c.of), EVN_USAGE);
-        assert_non_null(strstr(evn_message(), "second half"));
+        assert_fails(evn_loop_change(f->loop, &c.of), EVN_USAGE, "second half");
         assert_int_equal(evn_loop_generation(f->loop), generation);
         f->refused++;
     }
@@ -328,8 +308,7 @@ static void begin(struct fixture *f, const struct way *way) {
     int region[2 * MOST];
     memset(f, 0, sizeof *f);
     f->way = way;
-    ok(evn_machine_open(&f->machine));
-    ok(evn_units_open_on(&f->units, f->machine, way->list, way->devices, EVN_OVERSUBSCRIBE));
+    f->units = open_units(way->list, way->devices);
     ok(evn_place_open(&f->place, f->units, 0.5));
     for (; f->tasks < 12; f->tasks++) f->id[f->tasks] = make_task(f);
     for (int t = 0; t < f->tasks; t++)
@@ -338,9 +317,7 @@ static void begin(struct fixture *f, const struct way *way) {
         f->content[k] = k + 2;
         ok(evn_place_add(f->place, &f->content[k], sizeof f->content[k], &f->table[k]));
     }
-    const evn_problem p = {.tasks = f->tasks, .units = evn_units_count(f->units)};
-    ok(evn_schedule_open(&f->schedule, way->schedule, &p));
-    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->loop = open_loop(f->units, &f->schedule, way->schedule, (evn_problem){.tasks = f->tasks});
     list_regions(f, region);
     ok(evn_loop_place(f->loop, f->place, regions(f), region, (evn_access[]){EVN_BOTH, EVN_READ}));
     for (int k = 0; k < 2; k++) {
@@ -352,12 +329,10 @@ static void begin(struct fixture *f, const struct way *way) {
 static void end(struct fixture *f) {
     drop_gone(f);
     for (int k = 0; k < 2; k++) evn_exchange_close(f->x[k]);
-    evn_loop_close(f->loop);
+    close_loop(f->loop, f->schedule);
     evn_place_close(f->place);
     for (int id = 0; id < f->ids; id++) free(f->block[id]);
-    evn_schedule_close(f->schedule);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
+    close_units(f->units);
 }
 
 static int sequence(const struct way *way) {
@@ -380,8 +355,7 @@ static int sequence(const struct way *way) {
 static const char *const schedules[] = {"map", "static", "dynamic:memorize=0", "auto",
                                         "guided:time"};
 
-static void test_units(void **state) {
-    (void)state;
+TEST(units) {
     static const char *const lists[] = {"1:CPU:1", "3:CPU:1"};
     for (int l = 0; l < 2; l++)
         for (int s = 0; s < 5; s++)
@@ -391,15 +365,13 @@ static void test_units(void **state) {
 }
 
 /* A subteam's cores are cut anew for the tasks of now. */
-static void test_subteams(void **state) {
-    (void)state;
+TEST(subteams) {
     for (int s = 0; s < 5; s++)
         sequence(&(struct way){
             .list = "1:CPU:3,1:CPU:2", .schedule = schedules[s], .shares = 1, .tables = s % 2});
 }
 
-static void test_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
     static const char *const lists[] = {"1:CPU:1,2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1"};
     int refused = 0;
     for (int l = 0; l < 3; l++)
@@ -415,8 +387,7 @@ static void test_devices(void **state) {
 
 /* A change to more tasks, none of them born: a device's table has rows for as many, and for as few
  * after another one. */
-static void test_tables(void **state) {
-    (void)state;
+TEST(tables) {
     static const char *const lists[] = {"1:GPU:1", "1:GPU:2"};
     for (int l = 0; l < 2; l++)
         for (int s = 0; s < 5; s++) {
@@ -436,12 +407,4 @@ static void test_tables(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_subteams),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

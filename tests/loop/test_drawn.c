@@ -3,6 +3,9 @@
  * times until it lets units draw. Run: ctest -R '^drawn$' */
 #include "machine_of_test.h"
 #include <evener.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <stdatomic.h>
 
 enum { TASKS = 1024, UNITS = 2 };
@@ -16,7 +19,7 @@ static void tell(evn_schedule *s, int is_slow) {
     memcpy(owner, evn_schedule_owner(s), sizeof owner);
     for (int t = 0; t < TASKS; t++)
         seconds[t] = 1e-5 * weight[t] * (is_slow && owner[t] == 1 ? 3 : 1);
-    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    assert_ok(evn_schedule_learn(s, owner, seconds));
 }
 
 static int ascends(const int *order, int count) {
@@ -62,8 +65,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static void test_drawn(void **state) {
-    (void)state;
+TEST(drawn) {
     for (int t = 0; t < TASKS; t++) weight[t] = 1 + t * 7 % 5;
     const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
     for (int shares = 0; shares < 2; shares++) {
@@ -85,7 +87,4 @@ static void test_drawn(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawn)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -2,6 +2,9 @@
  * units. Run: ctest -R loop */
 #include "machine_of_test.h"
 #include <evener.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -33,11 +36,11 @@ static void open_fixture(struct fixture *f, const char *list, const char *spec) 
     f->fail_at = -1;
     evn_link link[TASKS];
     for (int t = 0; t < TASKS; t++) link[t] = (evn_link){{t, (t + 1) % TASKS}, 100};
-    assert_int_equal(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_ok(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE));
     evn_problem p = {
         .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
-    assert_int_equal(evn_schedule_open(&f->schedule, spec, &p), EVN_OK);
-    assert_int_equal(evn_loop_open(&f->loop, f->units, f->schedule), EVN_OK);
+    assert_ok(evn_schedule_open(&f->schedule, spec, &p));
+    assert_ok(evn_loop_open(&f->loop, f->units, f->schedule));
 }
 
 static void close_fixture(struct fixture *f) {
@@ -84,8 +87,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     return status;
 }
 
-static void test_every_task_once(void **state) {
-    (void)state;
+TEST(every_task_once) {
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2",
                                         "3:CPU:1", "5:CPU:1", "60:CPU:1"};
     for (int l = 0; l < 6; l++)
@@ -95,7 +97,7 @@ static void test_every_task_once(void **state) {
                 open_fixture(&f, lists[l], specs[s]);
                 f.ask = ask;
                 for (int i = 1; i <= 6; i++) {
-                    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+                    assert_ok(evn_loop_run(f.loop, body, &f));
                     for (int t = 0; t < TASKS; t++) {
                         assert_int_equal(f.ran[t], i);
                         assert_int_equal(evn_loop_owner(f.loop)[t], f.unit_of[t]);
@@ -104,7 +106,7 @@ static void test_every_task_once(void **state) {
                 }
                 int owner[TASKS];
                 memcpy(owner, evn_loop_owner(f.loop), sizeof owner);
-                assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK); /* by the same owners */
+                assert_ok(evn_loop_visit(f.loop, body, &f)); /* by the same owners */
                 for (int t = 0; t < TASKS; t++) {
                     assert_int_equal(f.ran[t], 7);
                     assert_int_equal(f.unit_of[t], owner[t]);
@@ -115,12 +117,11 @@ static void test_every_task_once(void **state) {
 }
 
 /* Times are those of the tasks: asked one by one, each its own; otherwise shared by weight. */
-static void test_times(void **state) {
-    (void)state;
+TEST(times) {
     struct fixture f;
     open_fixture(&f, "1:CPU:1", "static");
     for (int t = 0; t < TASKS; t++) f.wait[t] = t % 2 ? 200e-6 : 20e-6;
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
     const double *s = evn_loop_seconds(f.loop);
     for (int t = 0; t < TASKS; t++) assert_true(s[t] >= f.wait[t]);
     double sum = 0;
@@ -129,12 +130,12 @@ static void test_times(void **state) {
     assert_true(sum <= compute * 1.000001 && sum >= compute * 0.9);
     assert_int_equal(evn_loop_stats(f.loop, 0).tasks, TASKS);
     f.ask = 0;
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
     for (int t = 1; t < TASKS; t++) assert_true(s[t] == s[0]);
     f.ask = 2;
     const double before = evn_loop_stats(f.loop, 0).compute_s;
     for (int t = 0; t < TASKS; t++) f.wait[t] = t / 3 % 2 ? 300e-6 : 30e-6;
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
     sum = 0;
     for (int t = 0; t < TASKS; t++) {
         assert_true(s[t] >= f.wait[t] && s[t] == s[t / 3 * 3]);
@@ -145,17 +146,15 @@ static void test_times(void **state) {
     close_fixture(&f);
 }
 
-static void test_failure(void **state) {
-    (void)state;
+TEST(failure) {
     for (int s = 0; s < SPECS; s++) {
         struct fixture f;
         open_fixture(&f, "3:CPU:1", specs[s]);
         f.fail_at = 20;
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_BODY);
-        assert_non_null(strstr(evn_message(), "task 20 has no hay"));
+        assert_fails(evn_loop_run(f.loop, body, &f), EVN_BODY, "task 20 has no hay");
         assert_int_equal(evn_schedule_instance(f.schedule), 0); /* nothing is learnt from it */
         f.fail_at = -1;
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK); /* and the loop can go on */
+        assert_ok(evn_loop_run(f.loop, body, &f)); /* and the loop can go on */
         close_fixture(&f);
     }
 }
@@ -178,8 +177,7 @@ static evn_status slow_body(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static void test_uneven_units(void **state) {
-    (void)state;
+TEST(uneven_units) {
     struct fixture f;
     open_fixture(&f, "2:CPU:1", "dynamic:chunk=1,memorize=2");
     f.race = 1;
@@ -189,7 +187,7 @@ static void test_uneven_units(void **state) {
         atomic_store(&f.done[0], 0);
         atomic_store(&f.entered, 0);
         atomic_store(&f.done[1], 0);
-        assert_int_equal(evn_loop_run(f.loop, slow_body, &f), EVN_OK);
+        assert_ok(evn_loop_run(f.loop, slow_body, &f));
         assert_in_range(f.done[0], 1, TASKS / 3);
         assert_int_equal(f.done[0] + f.done[1], TASKS);
         if (i > 1) assert_memory_equal(owner, evn_loop_owner(f.loop), sizeof owner);
@@ -199,13 +197,12 @@ static void test_uneven_units(void **state) {
 }
 
 /* Migrations are counted from the owners; without an exchange nothing crosses between units. */
-static void test_counters(void **state) {
-    (void)state;
+TEST(counters) {
     struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+        assert_ok(evn_loop_visit(f.loop, body, &f));
+        assert_ok(evn_loop_run(f.loop, body, &f));
     }
     evn_loop_totals totals = evn_loop_sum(f.loop);
     assert_true(totals.instances == 3 && totals.migrations == 0);
@@ -226,8 +223,7 @@ static void test_counters(void **state) {
 }
 
 /* Of two ranks: times of the longest, what all did together once, and the rest added up. */
-static void test_totals_of_ranks(void **state) {
-    (void)state;
+TEST(totals_of_ranks) {
     const evn_loop_totals rank[] = {{.compute_s = 2,
                                      .exchange_s = 3,
                                      .instances = 5,
@@ -264,14 +260,13 @@ static void test_totals_of_ranks(void **state) {
 
 /* One burst a task where tasks are asked for, one a batch where not; the latest are kept, oldest
  * first. */
-static void test_bursts(void **state) {
-    (void)state;
+TEST(bursts) {
     struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
-    assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
+    assert_ok(evn_loop_visit(f.loop, body, &f));
     f.ask = 0;
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
     for (int u = 0; u < 2; u++) {
         int mine = u ? TASKS / 2 : TASKS / 2 + 1, first = u ? TASKS / 2 + 1 : 0;
         assert_int_equal(evn_loop_bursts(f.loop, u), 2 * mine + 1);
@@ -286,18 +281,17 @@ static void test_bursts(void **state) {
             assert_int_equal(b.instance, i < mine ? 0 : 1);
         }
     }
-    assert_int_equal(evn_loop_keep_bursts(f.loop, 4), EVN_OK);
+    assert_ok(evn_loop_keep_bursts(f.loop, 4));
     assert_int_equal(evn_loop_bursts(f.loop, 0), 0);
     f.ask = 1;
-    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, body, &f));
     for (int u = 0; u < 2; u++) {
         assert_int_equal(evn_loop_bursts(f.loop, u), 4);
         for (int i = 0; i < 4; i++)
             assert_int_equal(evn_loop_burst(f.loop, u, i).task,
                              (u ? TASKS : TASKS / 2 + 1) - 4 + i);
     }
-    assert_int_equal(evn_loop_keep_bursts(f.loop, 0), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "expected 1 or more"));
+    assert_fails(evn_loop_keep_bursts(f.loop, 0), EVN_USAGE, "expected 1 or more");
     close_fixture(&f);
 }
 
@@ -317,13 +311,12 @@ static evn_status returning(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* Two bursts a task: of passing it, and of coming back, which its time is. */
-static void test_coming_back(void **state) {
-    (void)state;
+TEST(coming_back) {
     struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
     for (int t = 0; t < TASKS; t++) f.wait[t] = 1e-4 * (1 + t % 3);
     evn_unit_slow(evn_units_get(f.units, 1), 3);
-    assert_int_equal(evn_loop_run(f.loop, returning, &f), EVN_OK);
+    assert_ok(evn_loop_run(f.loop, returning, &f));
     for (int u = 0; u < 2; u++) {
         const int mine = u ? TASKS / 2 : TASKS / 2 + 1, first = u ? TASKS / 2 + 1 : 0;
         double end = 0;
@@ -353,14 +346,13 @@ static evn_status greedy_body(evn_unit *unit, evn_batch *batch, void *arg) {
 
 /* Tasks that are drawn in a first instance come from nowhere; after a visit they come from where
  * that was. */
-static void test_first_migrations(void **state) {
-    (void)state;
+TEST(first_migrations) {
     for (int visit = 0; visit < 2; visit++) {
         struct fixture f;
         atomic_int begun = 0;
         open_fixture(&f, "2:CPU:1", "dynamic");
-        if (visit) assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
-        assert_int_equal(evn_loop_run(f.loop, greedy_body, &begun), EVN_OK);
+        if (visit) assert_ok(evn_loop_visit(f.loop, body, &f));
+        assert_ok(evn_loop_run(f.loop, greedy_body, &begun));
         const long long moved = evn_loop_sum(f.loop).migrations;
         if (visit)
             assert_true(moved > 0);
@@ -380,16 +372,15 @@ struct joined {
 static void weigh_and_join(evn_unit *unit, void *arg) {
     struct joined *j = arg;
     if (!evn_unit_number(unit))
-        assert_int_equal(evn_loop_weights(j->loop, j->weight), EVN_OK);
+        assert_ok(evn_loop_weights(j->loop, j->weight));
     else
         assert_int_equal(evn_loop_weights(j->loop, NULL), EVN_USAGE);
     evn_unit_synchronize(unit);
-    assert_int_equal(evn_loop_join(j->loop, unit, body, j->f), EVN_OK);
+    assert_ok(evn_loop_join(j->loop, unit, body, j->f));
 }
 
 /* The heaviest task has a unit for itself, whichever it is; totals and the loop stay. */
-static void test_weights(void **state) {
-    (void)state;
+TEST(weights) {
     struct fixture f;
     open_fixture(&f, "2:CPU:1", "binpack");
     for (int heavy = 0; heavy < TASKS; heavy += 6) {
@@ -397,10 +388,10 @@ static void test_weights(void **state) {
         for (int t = 0; t < TASKS; t++) weight[t] = t == heavy ? TASKS : 1;
         struct joined j = {f.loop, &f, weight};
         if (heavy % 4 == 0) {
-            assert_int_equal(evn_loop_weights(f.loop, weight), EVN_OK);
-            assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+            assert_ok(evn_loop_weights(f.loop, weight));
+            assert_ok(evn_loop_run(f.loop, body, &f));
         } else {
-            assert_int_equal(evn_units_run(f.units, weigh_and_join, &j), EVN_OK);
+            assert_ok(evn_units_run(f.units, weigh_and_join, &j));
         }
         for (int t = 0; t < TASKS; t++)
             if (t != heavy) assert_int_not_equal(f.unit_of[t], f.unit_of[heavy]);
@@ -409,28 +400,17 @@ static void test_weights(void **state) {
     close_fixture(&f);
 }
 
-static void test_wrong_schedule(void **state) {
-    (void)state;
+TEST(wrong_schedule) {
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
     evn_problem p = {.tasks = 4, .units = 3};
-    assert_int_equal(evn_units_open(&units, machine, "1:CPU:1", 0), EVN_OK);
-    assert_int_equal(evn_schedule_open(&schedule, "static", &p), EVN_OK);
+    assert_ok(evn_units_open(&units, machine, "1:CPU:1", 0));
+    assert_ok(evn_schedule_open(&schedule, "static", &p));
     assert_int_equal(evn_loop_open(&loop, units, schedule), EVN_USAGE);
     assert_null(loop);
     evn_schedule_close(schedule);
     evn_units_close(units);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_once),  cmocka_unit_test(test_times),
-        cmocka_unit_test(test_failure),          cmocka_unit_test(test_uneven_units),
-        cmocka_unit_test(test_counters),         cmocka_unit_test(test_bursts),
-        cmocka_unit_test(test_totals_of_ranks),  cmocka_unit_test(test_coming_back),
-        cmocka_unit_test(test_weights),          cmocka_unit_test(test_wrong_schedule),
-        cmocka_unit_test(test_first_migrations),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -26,6 +26,11 @@
  */
 #include "check.h"
 #include <evener.h>
+#include <evener/exchange.h>
+#include <evener/loop.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <pthread.h>
 
 enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
@@ -200,8 +205,7 @@ static void goes_on(struct fixture *f) {
     assert_int_equal(evn_schedule_instance(evn_loop_schedule(f->loop)), before + 1);
 }
 
-static void test_by_the_program(void **state) {
-    (void)state;
+TEST(by_the_program) {
     struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
@@ -298,8 +302,7 @@ static evn_status err(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* By the first unit's leader, which is the program's own thread, and by another. */
-static void test_by_a_body(void **state) {
-    (void)state;
+TEST(by_a_body) {
     struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     for (size_t i = 0; i < sizeof by_body / sizeof *by_body; i++)
@@ -324,8 +327,7 @@ static evn_status finishes(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* Nothing was begun: nothing is finished. */
-static void test_finish_without_start(void **state) {
-    (void)state;
+TEST(finish_without_start) {
     struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 0), -1));
@@ -339,8 +341,7 @@ static void test_finish_without_start(void **state) {
 }
 
 /* A loop that the program has opened on the session's units, closed after the session. */
-static void test_session_closed_first(void **state) {
-    (void)state;
+TEST(session_closed_first) {
     struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     evn_schedule *schedule;
@@ -356,8 +357,7 @@ static void test_session_closed_first(void **state) {
 
 /* ---- the environment ----------------------------------------------------------------------- */
 
-static void test_environment(void **state) {
-    (void)state;
+TEST(environment) {
     evn_session *session;
     evn_loop *loop;
     setenv("EVENER_DEVICES", "gpu", 1);
@@ -379,11 +379,4 @@ static void test_environment(void **state) {
     assert_ok(evn_close(session));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_the_program),       cmocka_unit_test(test_by_a_body),
-        cmocka_unit_test(test_finish_without_start), cmocka_unit_test(test_session_closed_first),
-        cmocka_unit_test(test_environment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

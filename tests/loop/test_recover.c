@@ -1,24 +1,15 @@
 /* Recovery: devices that fail in the first kernel, the tenth copy, while the state is kept, one
  * after another or all at once; the program ends with the values of one that has never failed. Run:
  * ctest -R recover */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "world.h"
 #include "loop/internal.h"
-#include <evener.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <evener/recover.h>
 
 extern const evn_kernel_source bodies_kernels;
 
 enum { TASKS = 9, VALUES = 24, STEPS = 11, EVERY = 3 };
 
 struct program {
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -36,10 +27,6 @@ struct program {
     evn_status fails;
     int fails_on; /* unit */
 };
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
 
 static void lost(evn_unit *unit, void *arg) {
     struct program *p = arg;
@@ -70,12 +57,9 @@ static void begin(struct program *p, const char *list, const char *devices, cons
     static const double speed[] = {1, 2, 3, 4};
     memset(p, 0, sizeof *p);
     p->lost_unit = p->fails_on = -1;
-    ok(evn_machine_open(&p->machine));
-    ok(evn_units_open_on(&p->units, p->machine, list, devices, EVN_OVERSUBSCRIBE));
-    const evn_problem problem = {
-        .tasks = TASKS, .units = evn_units_count(p->units), .speed = speed};
-    ok(evn_schedule_open(&p->schedule, schedule, &problem));
-    ok(evn_loop_open(&p->loop, p->units, p->schedule));
+    p->units = open_units(list, devices);
+    p->loop =
+        open_loop(p->units, &p->schedule, schedule, (evn_problem){.tasks = TASKS, .speed = speed});
     ok(evn_place_open(&p->place, p->units, 0.5));
     initialise(p);
     for (int t = 0; t < TASKS; t++)
@@ -91,11 +75,9 @@ static void end(struct program *p) {
     evn_recovery_close(p->recovery);
     loop_unlisten(p->loop, &p->listener);
     assert_null(p->loop->listener);
-    evn_loop_close(p->loop);
+    close_loop(p->loop, p->schedule);
     evn_place_close(p->place);
-    evn_schedule_close(p->schedule);
-    evn_units_close(p->units);
-    evn_machine_close(p->machine);
+    close_units(p->units);
 }
 
 static evn_status body(evn_unit *unit, evn_batch *b, void *arg) {
@@ -188,8 +170,7 @@ static void check_values(struct program *p) {
 static const char *const schedules[] = {"static", "guided:time", "dynamic:chunk=2,memorize=0"};
 
 /* One device of three fails, in every way and at every moment. */
-static void test_one(void **state) {
-    (void)state;
+TEST(one) {
     static const char *const what[] = {"kernel", "copy", "lost", "alloc"};
     int failed[4] = {0}, anew = 0;
     for (int w = 0; w < 4; w++)
@@ -224,8 +205,7 @@ static void test_one(void **state) {
 }
 
 /* One after another, and several in one step. */
-static void test_several(void **state) {
-    (void)state;
+TEST(several) {
     static const struct {
         const char *list, *devices;
         int lost, told;
@@ -266,8 +246,7 @@ static void check_refused(const char *list, const char *devices, evn_status fail
     end(&p);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     check_refused("1:GPU:1", "emulated:1,fail=kernel@4", EVN_OK, -1, EVN_DEVICE, "fail=kernel@4");
     check_refused("2:GPU:1", "emulated:1,fail=kernel@4+emulated:1,fail=kernel@4", EVN_OK, -1,
                   EVN_DEVICE, "fail=kernel@4");
@@ -286,8 +265,7 @@ static void test_refused(void **state) {
 }
 
 /* A state of other tasks is no state to go on from; that after a change is kept at once. */
-static void test_changed(void **state) {
-    (void)state;
+TEST(changed) {
     struct program p;
     int first[TASKS + 1], from[TASKS], step;
     char kept[TASKS];
@@ -303,9 +281,9 @@ static void test_changed(void **state) {
     p.fails_on = 1;
     const evn_status failure = evn_loop_run(p.loop, body, &p);
     assert_int_equal(failure, EVN_BODY);
-    assert_int_equal(evn_recovery_go_on(p.recovery, failure, &step), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "no state of the tasks since change 1 is kept"));
-    assert_non_null(strstr(evn_message(), "unit 1: "));
+    assert_fails(evn_recovery_go_on(p.recovery, failure, &step), EVN_USAGE,
+                 "no state of the tasks since change 1 is kept");
+    assert_says("unit 1: ");
     assert_int_equal(evn_units_count(p.units), 3);
     ok(evn_recovery_keep(p.recovery, 1)); /* EVERY steps have not passed */
     assert_int_equal(evn_loop_run(p.loop, body, &p), EVN_BODY);
@@ -323,8 +301,7 @@ static evn_status goes_on(evn_unit *unit, evn_batch *b, void *arg) {
     return evn_recovery_go_on(p->recovery, EVN_DEVICE, &step);
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     struct program p;
     evn_recovery *r;
     begin(&p, "1:CPU:1,1:GPU:1", "emulated:1", "static");
@@ -332,8 +309,8 @@ static void test_mistakes(void **state) {
     assert_null(r);
     assert_int_equal(evn_recovery_keep(p.recovery, -1), EVN_USAGE);
     assert_int_equal(evn_recovery_go_on(p.recovery, EVN_OK, &p.step), EVN_USAGE);
-    assert_int_equal(evn_loop_run(p.loop, goes_on, &p), EVN_BODY);
-    assert_non_null(strstr(evn_message(), "evn_recovery_go_on() while its units are at work"));
+    assert_fails(evn_loop_run(p.loop, goes_on, &p), EVN_BODY,
+                 "evn_recovery_go_on() while its units are at work");
     evn_loop *bare;
     ok(evn_loop_open(&bare, p.units, p.schedule));
     ok(evn_recovery_open(&r, bare, 1, NULL));
@@ -346,8 +323,7 @@ static void test_mistakes(void **state) {
     ok(evn_loop_open(&bare, p.units, p.schedule));
     ok(march(&p, 0));
     assert_int_equal(p.lost, 1);
-    assert_int_equal(evn_loop_run(bare, body, &p), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "1 units, and the loop was made for 2"));
+    assert_fails(evn_loop_run(bare, body, &p), EVN_USAGE, "1 units, and the loop was made for 2");
     evn_loop_close(bare);
     end(&p);
     /* nothing to be kept for where nothing can fail */
@@ -359,8 +335,7 @@ static void test_mistakes(void **state) {
 }
 
 /* How often the state is kept: by the copies that are made. */
-static void test_every(void **state) {
-    (void)state;
+TEST(every) {
     struct program p;
     begin(&p, "1:GPU:1", "emulated", "static");
     ok(march(&p, 0));
@@ -376,11 +351,4 @@ static void test_every(void **state) {
     end(&p);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),      cmocka_unit_test(test_several),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_every),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,33 +2,14 @@
  * generation than that of the kept state, by any operation of steps, changes, births and
  * exchanges, and the run ends with the values of plain arrays. Without rebuild(), and with one that
  * goes elsewhere, the message says so. Run: ctest -R recover-change */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-#include <evener.h>
+#include "world.h"
 #include <evener/change.h>
 #include <evener/recover.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const evn_kernel_source recover_change_kernels;
 
 enum { VALUES = 24, GHOSTS = 4, STEPS = 14, MESHES = STEPS / 2, MOST = 16, IDS = 96, TABLES = 3 };
 enum { GENERATIONS = 200, BYTES = VALUES * sizeof(double) };
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
-static unsigned seed = 7;
-static int below(int n) {
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 8) % (unsigned)n);
-}
 
 /* ---- the meshes, one for two steps, and their values by plain arrays ----------------------- */
 
@@ -125,7 +106,6 @@ struct way {
 
 struct program {
     const struct way *way;
-    evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
@@ -250,12 +230,10 @@ static void lost(evn_unit *unit, void *arg) {
 static void begin(struct program *p, const struct way *way, const char *list, const char *devices) {
     memset(p, 0, sizeof *p);
     p->way = way;
-    ok(evn_machine_open(&p->machine));
-    ok(evn_units_open_on(&p->units, p->machine, list, devices, EVN_OVERSUBSCRIBE));
+    p->units = open_units(list, devices);
     ok(evn_place_open(&p->place, p->units, 0.5));
-    const evn_problem problem = {.tasks = mesh[0].tasks, .units = evn_units_count(p->units)};
-    ok(evn_schedule_open(&p->schedule, way->schedule, &problem));
-    ok(evn_loop_open(&p->loop, p->units, p->schedule));
+    p->loop =
+        open_loop(p->units, &p->schedule, way->schedule, (evn_problem){.tasks = mesh[0].tasks});
     for (int id = 0; id < ids; id++) p->region[id] = -1;
     for (int t = 0; t < mesh[0].tasks; t++) add_region(p, mesh[0].id[t], VALUES);
     for (int k = 0; way->tables && k < TABLES; k++)
@@ -273,12 +251,10 @@ static void begin(struct program *p, const struct way *way, const char *list, co
 static void end(struct program *p) {
     evn_recovery_close(p->recovery);
     evn_exchange_close(p->ghosts);
-    evn_loop_close(p->loop);
+    close_loop(p->loop, p->schedule);
     evn_place_close(p->place);
     for (int id = 0; id < ids; id++) free(p->block[id]);
-    evn_schedule_close(p->schedule);
-    evn_units_close(p->units);
-    evn_machine_close(p->machine);
+    close_units(p->units);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -475,8 +451,7 @@ static const struct way ways[] = {
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* As it should be, on cores and on devices. */
-static void test_plain(void **state) {
-    (void)state;
+TEST(plain) {
     for (int w = 0; w < WAYS; w++)
         for (int devices = 0; devices < 2; devices++) {
             struct program p;
@@ -490,8 +465,7 @@ static void test_plain(void **state) {
 }
 
 /* One device of three is lost, in each way and at every moment, or at every second one. */
-static void test_lost(void **state) {
-    (void)state;
+TEST(lost) {
     static const char *const what[] = {"kernel", "copy", "lost", "alloc"};
     int lost_at[4] = {0}, later[WAYS] = {0}, anew = 0;
     const int stride = getenv("EVENER_TEST_LONG") ? 1 : 2;
@@ -505,7 +479,7 @@ static void test_lost(void **state) {
             begin(&p, &ways[w], "1:CPU:1,3:GPU:1", devices);
             if (march(&p)) {
                 if (ways[w].rebuild) fail_msg("%s: %s", devices, evn_message());
-                assert_non_null(strstr(evn_message(), "no state of the tasks since change"));
+                assert_says("no state of the tasks since change");
                 assert_int_equal(p.lost, 0);
             } else {
                 check_values(&p);
@@ -525,8 +499,7 @@ static void test_lost(void **state) {
 }
 
 /* A second device is lost while the first one's loss is made good, or later. */
-static void test_two(void **state) {
-    (void)state;
+TEST(two) {
     int both = 0;
     for (int when = 20; when < 60; when += 3)
         for (int then = 1; then < 40; then += getenv("EVENER_TEST_LONG") ? 4 : 9) {
@@ -544,20 +517,14 @@ static void test_two(void **state) {
     assert_true(both > 0);
 }
 
-static void expect(evn_status status, evn_status want, const char *text) {
-    if (status != want || !strstr(evn_message(), text))
-        fail_msg("%d: %s; expected %d: %s", status, evn_message(), want, text);
-}
-
 static void refused(const struct way *way, evn_status status, const char *text) {
     struct program p;
     begin(&p, way, "1:CPU:1,2:GPU:1", "emulated:2,fail=kernel@7,bad=1");
-    expect(march(&p), status, text);
+    assert_fails(march(&p), status, text);
     end(&p);
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     struct way way = {.schedule = "static", .every = 100};
     struct program p;
     int count;
@@ -583,8 +550,7 @@ static void test_mistakes(void **state) {
 }
 
 /* A change alone does not make the state be kept again, but where the interval is 0. */
-static void test_interval(void **state) {
-    (void)state;
+TEST(interval) {
     for (int every = 0; every < 6; every += 5) {
         const struct way way = {.schedule = "static", .every = every, .rebuild = 1};
         struct program p;
@@ -604,12 +570,8 @@ static void test_interval(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),    cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_two),      cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_interval),
-    };
+    seed = 7;
     invent_meshes();
     compute_wanted();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -3,6 +3,9 @@
 #include "loop/subteam_split.h"
 #include "machine_of_test.h"
 #include <evener.h>
+#include <evener/loop.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -53,8 +56,7 @@ static void cut_is(int cores, int tasks, const double *weight, int together, int
     cut_close(&cut);
 }
 
-static void test_cut(void **state) {
-    (void)state;
+TEST(cut) {
     struct cut cut;
     double equal[256], falling[256];
     for (int t = 0; t < 256; t++) {
@@ -82,8 +84,7 @@ static void test_cut(void **state) {
 }
 
 /* Few tasks that differ: cores by what there is to do. */
-static void test_unequal(void **state) {
-    (void)state;
+TEST(unequal) {
     struct cut cut;
     const double two[] = {3, 1}, three[] = {2, 1, 0.5};
     double zones[16], sum = 0;
@@ -196,8 +197,7 @@ static const double *weights(int kind) {
     return weight;
 }
 
-static void test_every_task_once(void **state) {
-    (void)state;
+TEST(every_task_once) {
     static const char *const lists[] = {"1:CPU:1", "1:CPU:2", "1:CPU:3", "1:CPU:12"};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
         for (int kind = 0; kind < 3; kind++) {
@@ -223,8 +223,7 @@ static void test_every_task_once(void **state) {
 }
 
 /* The core that is at the first task cannot have done the rest of its own. */
-static void test_held_up(void **state) {
-    (void)state;
+TEST(held_up) {
     static const char *const lists[] = {"1:CPU:2", "1:CPU:5"};
     for (size_t l = 0; l < 2; l++) {
         struct fixture f;
@@ -238,8 +237,7 @@ static void test_held_up(void **state) {
 }
 
 /* A large task is done by all, and small ones by a core each. */
-static void test_sizes(void **state) {
-    (void)state;
+TEST(sizes) {
     struct fixture f;
     open_fixture(&f, "1:CPU:4", weights(2));
     assert_ok(evn_loop_run(f.loop, body, &f));
@@ -263,8 +261,7 @@ static evn_status three_first(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* The core that is done with the second task leaves the third, which three would do sooner. */
-static void test_unequal_sizes(void **state) {
-    (void)state;
+TEST(unequal_sizes) {
     struct fixture f;
     double weight[TASKS];
     for (int t = 0; t < TASKS; t++) weight[t] = t ? 0.5 : 2;
@@ -309,8 +306,7 @@ static evn_status wrong_body(evn_unit *unit, evn_batch *batch, void *arg) {
     }
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     static const char *const said[] = {"NULL",
                                        "task 40 is not of this batch",
                                        "39 of its 40 tasks were shared out",
@@ -338,8 +334,7 @@ static evn_status on_device(evn_unit *unit, evn_batch *batch, void *arg) {
     return evn_batch_share(batch, NULL, 0, task, arg);
 }
 
-static void test_on_a_device(void **state) {
-    (void)state;
+TEST(on_a_device) {
     struct fixture f;
     open_fixture(&f, "1:GPU:1", NULL);
     assert_true(evn_loop_run(f.loop, on_device, &f) != EVN_OK);
@@ -347,16 +342,4 @@ static void test_on_a_device(void **state) {
     close_fixture(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_unequal),
-        cmocka_unit_test(test_every_task_once),
-        cmocka_unit_test(test_held_up),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_unequal_sizes),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_on_a_device),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -55,20 +55,15 @@ static void expect(uint64_t bytes) {
         fail_msg("%llu bytes, expected %llu", (unsigned long long)got, (unsigned long long)bytes);
 }
 
-static void test_nothing_known(void **state) {
-    (void)state;
-    expect(0);
-}
+TEST_WITH(nothing_known, set_up, tear_down) { expect(0); }
 
-static void test_no_groups(void **state) {
-    (void)state;
+TEST_WITH(no_groups, set_up, tear_down) {
     put_machine();
     expect(1000 * MiB);
 }
 
 /* The process is in /a/b; files of the root group are not there, as on a real machine. */
-static void test_second(void **state) {
-    (void)state;
+TEST_WITH(second, set_up, tear_down) {
     const char *const a = "/sys/fs/cgroup/a", *const b = "/sys/fs/cgroup/a/b";
     put_machine();
     put("/proc/self/mountinfo", mounts_2);
@@ -97,8 +92,7 @@ static void test_second(void **state) {
 
 /* A limit that is reached, or that was made smaller than what is used, leaves nothing: and that is
  * not unknown. */
-static void test_exceeded(void **state) {
-    (void)state;
+TEST_WITH(exceeded, set_up, tear_down) {
     const char *const a = "/sys/fs/cgroup/a";
     put_machine();
     put("/proc/self/mountinfo", mounts_2);
@@ -111,8 +105,7 @@ static void test_exceeded(void **state) {
     expect(1);
 }
 
-static void test_first(void **state) {
-    (void)state;
+TEST_WITH(first, set_up, tear_down) {
     const char *const top = "/sys/fs/cgroup/mem ory", *const a = "/sys/fs/cgroup/mem ory/job",
                       *const b = "/sys/fs/cgroup/mem ory/job/step";
     put_machine();
@@ -133,8 +126,7 @@ static void test_first(void **state) {
 
 /* A container sees its own group only, mounted under the path that it has outside; or with a
  * namespace of its own. */
-static void test_container(void **state) {
-    (void)state;
+TEST_WITH(container, set_up, tear_down) {
     put_machine();
     put("/proc/self/mountinfo", "31 22 0:26 /docker/1234 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     put_group_2("/sys/fs/cgroup", "314572800\n", "104857600\n", "");
@@ -152,8 +144,7 @@ static void test_container(void **state) {
     expect(200 * MiB);
 }
 
-static void test_own_limits(void **state) {
-    (void)state;
+TEST_WITH(own_limits, set_up, tear_down) {
     put_machine();
     put("/proc/self/limits",
         "Max data size             104857600            unlimited            bytes     \n"
@@ -166,8 +157,7 @@ static void test_own_limits(void **state) {
 }
 
 /* Damaged files are no limits. */
-static void test_damaged(void **state) {
-    (void)state;
+TEST_WITH(damaged, set_up, tear_down) {
     put_machine();
     put("/proc/self/mountinfo", "nonsense\n - cgroup2\n1 2 3 - cgroup2 x y\n");
     put("/proc/self/cgroup", "\n:\n0:\n::\n0::\n4:memory\n");
@@ -178,8 +168,7 @@ static void test_damaged(void **state) {
 }
 
 /* This process: its own limit is seen. */
-static void test_here(void **state) {
-    (void)state;
+TEST(here) {
     const uint64_t before = evn_machine_memory_available(NULL);
     struct rlimit limit;
     assert_true(before > 0);
@@ -191,13 +180,4 @@ static void test_here(void **state) {
     assert_true(now > 0 && now <= 64 * MiB);
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(test_nothing_known), WITH_FOLDER(test_no_groups), WITH_FOLDER(test_second),
-        WITH_FOLDER(test_exceeded),      WITH_FOLDER(test_first),     WITH_FOLDER(test_container),
-        WITH_FOLDER(test_own_limits),    WITH_FOLDER(test_damaged),   cmocka_unit_test(test_here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

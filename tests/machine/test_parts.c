@@ -4,7 +4,9 @@
 #include "check.h"
 #include "unit/descriptor.h"
 #include <evener/unit.h>
+#include <hwloc.h>
 #include <math.h>
+#include <unistd.h>
 
 static evn_machine *open_file(const char *name) {
     char path[1024];
@@ -52,8 +54,7 @@ static void expect_part(const evn_machine *m, int i, const evn_part *p) {
 
 /* Cores that clock 2 % apart are one kind; performance cores count once, and efficiency cores have
  * a unit of their own though all have one L3 cache. */
-static void test_laptop(void **state) {
-    (void)state;
+TEST(laptop) {
     const double slow = 3500. / 4800;
     evn_machine *m = open_file("laptop");
     assert_int_equal(evn_machine_cores(m), 14);
@@ -86,8 +87,7 @@ static void test_laptop(void **state) {
 
 /* LITTLE cores come first in the system's numbers, and last in ours; capacities go before clocks,
  * and there is no L3. */
-static void test_board(void **state) {
-    (void)state;
+TEST(board) {
     const double slow = 485. / 1024;
     evn_machine *m = open_file("board");
     assert_int_equal(evn_machine_kinds(m), 2);
@@ -103,8 +103,7 @@ static void test_board(void **state) {
 }
 
 /* Two packages of eight L3 caches. */
-static void test_epyc(void **state) {
-    (void)state;
+TEST(epyc) {
     double speed[16];
     const int kind[16] = {0};
     for (int u = 0; u < 16; u++) speed[u] = 8;
@@ -117,9 +116,18 @@ static void test_epyc(void **state) {
     evn_machine_close(m);
 }
 
+static void expect_auto(const char *description, const char *list) {
+    evn_units *units;
+    evn_machine *m = open_synthetic(description);
+    assert_ok(evn_units_open(&units, m, "auto", 0));
+    if (strcmp(evn_units_text(units), list) != 0)
+        fail_msg("%s: %s, expected %s", description, evn_units_text(units), list);
+    evn_units_close(units);
+    evn_machine_close(m);
+}
+
 /* One kind and one cache: one unit, as ever. */
-static void test_even(void **state) {
-    (void)state;
+TEST(even) {
     static const struct {
         const char *is, *list;
         int cores;
@@ -133,6 +141,14 @@ static void test_even(void **state) {
         expect_units(m, "auto", of[i].list, (double[]){of[i].cores}, (int[]){0});
         evn_machine_close(m);
     }
+    /* NUMA nodes in a package are parts: without an L3 (A64FX, KNL), and within one */
+    expect_auto("package:1 numa:4 l2:1 core:12 pu:1", "4:CPU:12");
+    expect_auto("package:2 l3:1 numa:2 core:8 pu:2", "4:CPU:8");
+    expect_auto("package:1 numa:2 l3:4 core:8 pu:2", "8:CPU:8");
+    expect_auto("numa:2 package:2 core:2 pu:1", "4:CPU:2");
+    /* but those of memory alone are not (HBM beside each, or one for all) */
+    expect_auto("package:2 [numa(indexes=0,2)] [numa(indexes=1,3)] core:4 pu:1", "2:CPU:4");
+    expect_auto("[numa(indexes=2)] package:2 [numa(indexes=0,1)] core:4 pu:1", "2:CPU:4");
     evn_machine *m = open_synthetic("package:2 core:4 pu:1"); /* no L3: packages are parts */
     expect_units(m, "auto", "2:CPU:4", (double[]){4, 4}, (int[]){0, 0});
     evn_machine_close(m);
@@ -140,8 +156,7 @@ static void test_even(void **state) {
 
 /* Each hardware thread is a core where that is asked for; first threads of all cores of a part come
  * before the second ones. */
-static void test_siblings(void **state) {
-    (void)state;
+TEST(siblings) {
     setenv("EVENER_SMT", "1", 1);
     evn_machine *m = open_file("laptop");
     assert_int_equal(evn_machine_cores(m), 20);
@@ -159,8 +174,7 @@ static void test_siblings(void **state) {
 }
 
 /* A share of such a machine: the faster kind is still what speeds go by. */
-static void test_share(void **state) {
-    (void)state;
+TEST(share) {
     const int numbers[] = {0, 1, 6, 7};
     char path[1024];
     evn_machine *m;
@@ -179,9 +193,86 @@ static void test_share(void **state) {
     unsetenv("HWLOC_XMLFILE");
 }
 
+/* ---- this node's own file ---- */
+
+static char own[] = "/tmp/evener-parts-XXXXXX";
+
+/* Writes this node's topology, cut down to one hardware thread if `thread` is one, to a file. */
+static void write_own(int thread) {
+    hwloc_topology_t topology;
+    assert_int_equal(hwloc_topology_init(&topology), 0);
+    assert_int_equal(hwloc_topology_load(topology), 0);
+    if (thread >= 0) {
+        hwloc_bitmap_t only = hwloc_bitmap_alloc();
+        hwloc_bitmap_only(only, (unsigned)thread);
+        assert_int_equal(hwloc_topology_restrict(topology, only, 0), 0);
+        hwloc_bitmap_free(only);
+    }
+    assert_int_equal(hwloc_topology_export_xml(topology, own, 0), 0);
+    hwloc_topology_destroy(topology);
+}
+
+/* Writes another word over one in the file. */
+static void overwrite(const char *from, const char *to) {
+    char text[1 << 18];
+    FILE *f = fopen(own, "r+");
+    const size_t size = fread(text, 1, sizeof text - 1, f);
+    text[size] = '\0';
+    char *at = strstr(text, from);
+    assert_true(at && strlen(from) == strlen(to));
+    fseek(f, at - text, SEEK_SET);
+    fputs(to, f);
+    fclose(f);
+}
+
+/* Launchers give jobs the node's own topology as a file: everything runs with it. One of another
+ * host, or of another system on this one, is another machine's, which its reason says. */
+TEST(own_file) {
+    evn_machine *here, *m;
+    unsetenv("HWLOC_XMLFILE");
+    assert_ok(evn_machine_open(&here));
+    if (!evn_machine_is_here(here)) skip();
+    const int last = evn_machine_cores(here) - 1;
+    close(mkstemp(own));
+    setenv("HWLOC_XMLFILE", own, 1);
+    write_own(-1);
+    assert_ok(evn_machine_open(&m));
+    assert_true(evn_machine_is_here(m));
+    assert_int_equal(evn_machine_cores(m), last + 1);
+    assert_true(evn_machine_memory(m) == evn_machine_memory(here));
+    evn_machine_close(m);
+    setenv("HWLOC_THISSYSTEM", "0", 1);
+    assert_ok(evn_machine_open(&m));
+    assert_false(evn_machine_is_here(m));
+    evn_machine_close(m);
+    unsetenv("HWLOC_THISSYSTEM");
+    write_own(evn_machine_core_number(here, last));
+    assert_ok(evn_machine_open(&m));
+    assert_true(evn_machine_is_here(m));
+    assert_int_equal(evn_machine_cores(m), 1);
+    assert_int_equal(evn_machine_core_number(m, 0), evn_machine_core_number(here, last));
+    evn_machine_close(m);
+    static const char *const facts[] = {
+        "\"HostName\" value=", "\"OSRelease\" value=", "\"Architecture\" value="};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        char other[40];
+        snprintf(other, sizeof other, "%s", facts[i]);
+        other[1] = 'X';
+        write_own(-1);
+        overwrite(facts[i], other);
+        assert_ok(evn_machine_open(&m));
+        assert_false(evn_machine_is_here(m));
+        assert_non_null(strstr(evn_machine_reason(m), "HWLOC_XMLFILE names another machine"));
+        assert_fails(evn_machine_keep_to(m), EVN_USAGE, "HWLOC_XMLFILE names another machine");
+        evn_machine_close(m);
+    }
+    unsetenv("HWLOC_XMLFILE");
+    remove(own);
+    evn_machine_close(here);
+}
+
 /* Leaders of GPU units take the last cores. */
-static void test_auto_with_devices(void **state) {
-    (void)state;
+TEST(auto_with_devices) {
     static const struct {
         int size[4], parts, devices;
         const char *text;
@@ -204,8 +295,7 @@ static void test_auto_with_devices(void **state) {
 }
 
 /* More groups than a list may have are one unit. */
-static void test_many_parts(void **state) {
-    (void)state;
+TEST(many_parts) {
     int size[65];
     struct unit_list list;
     for (int i = 0; i < 65; i++) size[i] = i + 1;
@@ -218,16 +308,4 @@ static void test_many_parts(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_laptop),
-        cmocka_unit_test(test_board),
-        cmocka_unit_test(test_epyc),
-        cmocka_unit_test(test_even),
-        cmocka_unit_test(test_siblings),
-        cmocka_unit_test(test_share),
-        cmocka_unit_test(test_auto_with_devices),
-        cmocka_unit_test(test_many_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

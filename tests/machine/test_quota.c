@@ -1,7 +1,12 @@
 /* CPU quotas: recorded trees of /proc and /sys, made in a temporary folder. Run: ctest -R '^quota$'
  */
+#include "machine/limits.h"
 #include "machine/quota.h"
 #include "tree.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 
 static void expect(double processors) {
     const double got = quota_processors(root);
@@ -17,8 +22,7 @@ static const char mounts_1[] =
     "33 31 0:30 / /sys/fs/cgroup/cpuset rw shared:1 - cgroup cgroup rw,cpuset\n"
     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
-static void test_none(void **state) {
-    (void)state;
+TEST_WITH(none, set_up, tear_down) {
     expect(0);
     put("/proc/self/mountinfo", mounts_2);
     put("/proc/self/cgroup", "0::/a\n");
@@ -26,8 +30,7 @@ static void test_none(void **state) {
 }
 
 /* The process is in /a/b: the least of both counts, whichever has it. */
-static void test_second(void **state) {
-    (void)state;
+TEST_WITH(second, set_up, tear_down) {
     put("/proc/self/mountinfo", mounts_2);
     put("/proc/self/cgroup", "0::/a/b\n");
     put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
@@ -44,8 +47,7 @@ static void test_second(void **state) {
     expect(0.2);
 }
 
-static void test_first(void **state) {
-    (void)state;
+TEST_WITH(first, set_up, tear_down) {
     put("/proc/self/mountinfo", mounts_1);
     put("/proc/self/cgroup", "4:cpuset:/\n3:cpu,cpuacct:/job/step\n0::/\n");
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
@@ -64,8 +66,7 @@ static void test_first(void **state) {
 }
 
 /* A container sees its own group only. */
-static void test_container(void **state) {
-    (void)state;
+TEST_WITH(container, set_up, tear_down) {
     put("/proc/self/mountinfo", "31 22 0:26 /docker/1234 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     put("/sys/fs/cgroup/cpu.max", "300000 100000\n");
     put("/proc/self/cgroup", "0::/docker/1234\n");
@@ -76,8 +77,7 @@ static void test_container(void **state) {
 }
 
 /* What is no quota is none. */
-static void test_damaged(void **state) {
-    (void)state;
+TEST_WITH(damaged, set_up, tear_down) {
     static const char *const wrong[] = {"",           "max",        "lots 100000", "100000",
                                         "100000 max", "-5 100000",  "0 100000",    "nan 100000",
                                         "100000 0",   "100000 nan", "inf 100000",  "100000 -1"};
@@ -89,12 +89,39 @@ static void test_damaged(void **state) {
     }
 }
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+/* ---- limits on threads and processes ---- */
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_FOLDER(test_none),      WITH_FOLDER(test_second),  WITH_FOLDER(test_first),
-        WITH_FOLDER(test_container), WITH_FOLDER(test_damaged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+static void says(int error, const char *words, int is_there) {
+    char text[700];
+    assert_ptr_equal(limits_text(root, error, text, sizeof text), text);
+    if (!strstr(text, words) != !is_there) fail_msg("%s: \"%s\"", words, text);
 }
+
+/* The limits of this process are the machine's; those of groups are the tree's. */
+TEST_WITH(limits, set_up, tear_down) {
+    struct rlimit before, own = {8192 << 10, RLIM_INFINITY};
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    says(EAGAIN, "Resource temporarily unavailable", 1);
+    says(EAGAIN, "pids.max", 0);
+    own.rlim_max = before.rlim_max;
+    own.rlim_cur = before.rlim_max == RLIM_INFINITY ? (rlim_t)3 << 40 : before.rlim_cur;
+    assert_int_equal(setrlimit(RLIMIT_AS, &own), 0);
+    if (own.rlim_cur == (rlim_t)3 << 40) says(ENOMEM, "ulimit -v 3221225472 kB", 1);
+    setrlimit(RLIMIT_AS, &before);
+    put("/proc/self/mountinfo", mounts_2);
+    put("/proc/self/cgroup", "0::/a/b\n");
+    put("/sys/fs/cgroup/a/b/pids.max", "max\n");
+    put("/sys/fs/cgroup/a/b/pids.current", "7\n");
+    says(EAGAIN, "pids.max", 0);
+    put("/sys/fs/cgroup/a/pids.max", "9\n");
+    put("/sys/fs/cgroup/a/pids.current", "8\n");
+    says(EAGAIN, "pids.max 9 of the control group /sys/fs/cgroup/a, 8 of them in use", 1);
+    put("/sys/fs/cgroup/a/b/pids.max", "20\n");
+    says(EAGAIN, "pids.max 9 of", 1); /* which has the least left */
+    put("/sys/fs/cgroup/a/b/pids.max", "7\n");
+    says(EAGAIN, "pids.max 7 of the control group /sys/fs/cgroup/a/b,", 1);
+    says(EPERM, "ulimit", 0);
+    says(EPERM, "pids.max", 0);
+}
+
+RUN_TESTS(NULL, NULL)

@@ -13,8 +13,7 @@ static evn_machine *open_share(const int *cores, int count) {
 }
 
 /* Every core by itself: units are bound to it, and there is no second one. */
-static void test_each_core(void **state) {
-    (void)state;
+TEST(each_core) {
     for (int c = 0; c < evn_machine_cores(machine); c++) {
         const int number = evn_machine_core_number(machine, c);
         evn_machine *share = open_share(&number, 1);
@@ -36,8 +35,7 @@ static void test_each_core(void **state) {
 }
 
 /* In the machine's order, however they are given; leaders and teams are bound within. */
-static void test_several(void **state) {
-    (void)state;
+TEST(several) {
     if (evn_machine_cores(machine) < 2) skip();
     const int a = evn_machine_core_number(machine, 0), b = evn_machine_core_number(machine, 1);
     const int turned[] = {b, a, b};
@@ -55,8 +53,7 @@ static void test_several(void **state) {
 }
 
 /* The calling thread's mask has no say. */
-static void test_mask(void **state) {
-    (void)state;
+TEST(mask) {
     if (evn_machine_cores(machine) < 2) skip();
     const int a = evn_machine_core_number(machine, 0), b = evn_machine_core_number(machine, 1);
     cpu_set_t before, one;
@@ -75,8 +72,7 @@ static void test_mask(void **state) {
 }
 
 /* All cores of the node: ours are among them, and numbers lead back. */
-static void test_whole(void **state) {
-    (void)state;
+TEST(whole) {
     evn_machine *whole = open_share(NULL, 0);
     assert_true(evn_machine_cores(whole) >= evn_machine_cores(machine));
     for (int c = 0; c < evn_machine_cores(whole); c++)
@@ -91,8 +87,7 @@ static void test_whole(void **state) {
     evn_machine_close(whole);
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     evn_machine *share = machine;
     const int wrong[] = {-1, 1 << 20};
     for (int i = 0; i < 2; i++) {
@@ -103,11 +98,4 @@ static void test_refusals(void **state) {
     assert_fails(evn_machine_open_within(&share, wrong, -3), EVN_USAGE, "a share of -3 cores");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_core), cmocka_unit_test(test_several),
-        cmocka_unit_test(test_mask),      cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

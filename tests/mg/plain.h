@@ -1,5 +1,5 @@
 /* MG straight after its specification: every point by itself, all 27 neighbours by their weights,
- * nothing shared with apps/mg. */
+ * nothing shared with suite/apps/mg. */
 #ifndef TESTS_PLAIN_MG_H
 #define TESTS_PLAIN_MG_H
 

@@ -13,8 +13,7 @@
 
 /* ---- the generator, and what comes of it ---------------------------------------------------- */
 
-static void numbers(void **state) {
-    (void)state;
+TEST(numbers) {
     uint64_t x = NPB_RANDOM_SEED;
     const uint64_t first[] = {55909509111989, 61155031930969, 45573031421645, 55279057169489};
     for (int i = 0; i < 4; i++) {
@@ -40,8 +39,7 @@ static struct charges charges_of(int n, int planes, double wanted) {
     return charges;
 }
 
-static void same_charges(void **state) {
-    (void)state;
+TEST(same_charges) {
     for (int n = 16; n <= 64; n *= 2)
         for (int planes = 1; planes <= n; planes *= 4) {
             int plain[20][4], same = 0;
@@ -56,8 +54,7 @@ static void same_charges(void **state) {
 }
 
 /* As published for class S. */
-static void published_charges(void **state) {
-    (void)state;
+TEST(published_charges) {
     static const int some[][4] = {{7, 1, 20, 1},  {19, 29, 31, 1},  {17, 26, 17, 1},
                                   {0, 11, 2, -1}, {26, 15, 31, -1}, {7, 14, 26, -1}};
     const struct charges c = charges_of(32, 4, 64);
@@ -70,8 +67,7 @@ static void published_charges(void **state) {
     }
 }
 
-static void too_few_charges(void **state) {
-    (void)state;
+TEST(too_few_charges) {
     struct candidate found[64];
     struct charges charges;
     const int count = charges_look(32, 0, 32, 5, found, 64);
@@ -138,8 +134,7 @@ static const double *row_of(const struct computed *c, int j, int k) {
     return level->u + j * level->row + k * level->plane;
 }
 
-static void as_plain(void **state) {
-    (void)state;
+TEST(as_plain) {
     for (int n = 16; n <= 64; n *= 2)
         for (int b = 0; b < 2; b++)
             for (int steps = 0; steps <= 3; steps++) {
@@ -172,8 +167,7 @@ static double distance(const struct blocks *b, const double *plain) {
 }
 
 /* Operator after operator, in one block; faces first or not; both smoothers. */
-static void blocks_as_plain(void **state) {
-    (void)state;
+TEST(blocks_as_plain) {
     for (int n = 16; n <= 32; n *= 2)
         for (int how = 0; how < 4; how++) {
             const struct charges charges = charges_of(n, n, 64);
@@ -193,8 +187,7 @@ static void blocks_as_plain(void **state) {
 }
 
 /* The reference's grids of ranks, and where there are points for all of them. */
-static void grids(void **state) {
-    (void)state;
+TEST(grids) {
     static const int of[][4] = {{1, 1, 1, 1},  {2, 1, 1, 2},  {4, 1, 2, 2}, {8, 2, 2, 2},
                                 {16, 2, 2, 4}, {32, 2, 4, 4}, {64, 4, 4, 4}};
     for (int i = 0; i < 7; i++) {
@@ -209,8 +202,7 @@ static void grids(void **state) {
 }
 
 /* Ranges of four planes, of eight, .., of all: the same bits, of the norm, too. */
-static void the_same_bits(void **state) {
-    (void)state;
+TEST(the_same_bits) {
     for (int n = 16; n <= 64; n *= 2) {
         struct computed whole = compute(n, 3, 0, 1);
         for (int cuts = 2; cuts <= n / 2; cuts *= 2) {
@@ -228,8 +220,7 @@ static void the_same_bits(void **state) {
 
 /* ---- official figures ----------------------------------------------------------------------- */
 
-static void official(void **state) {
-    (void)state;
+TEST(official) {
     const int all = getenv("EVENER_MG") && !strcmp(getenv("EVENER_MG"), "all");
     for (const char *class_ = all ? "SWA" : "SW"; *class_; class_++) {
         mg *problem;
@@ -246,8 +237,7 @@ static void official(void **state) {
     }
 }
 
-static void problems(void **state) {
-    (void)state;
+TEST(problems) {
     mg *problem;
     for (const char *c = "SWABCDEF"; *c; c++) {
         assert_ok(mg_open_class(&problem, *c));
@@ -274,13 +264,4 @@ static void problems(void **state) {
     mg_close(problem);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),           cmocka_unit_test(same_charges),
-        cmocka_unit_test(published_charges), cmocka_unit_test(too_few_charges),
-        cmocka_unit_test(as_plain),          cmocka_unit_test(the_same_bits),
-        cmocka_unit_test(official),          cmocka_unit_test(problems),
-        cmocka_unit_test(blocks_as_plain),   cmocka_unit_test(grids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -149,8 +149,7 @@ static void finest(int from, int to) {
     free(aside);
 }
 
-static void some(void **state) {
-    (void)state;
+TEST(some) {
     static const int range[][2] = {{0, 8}, {8, 16}, {4, 12}, {0, 16}};
     for (int n = 16; n <= 64; n *= 2)
         for (int i = 0; i < 4; i++) {
@@ -163,8 +162,7 @@ static void some(void **state) {
 }
 
 /* Levels of 2 points and up, in one go. */
-static void coarse(void **state) {
-    (void)state;
+TEST(coarse) {
     for (int n = 16; n <= 64; n *= 2)
         for (int top = 1; (2 << top) <= n; top++) {
             begin(n, 0, n);
@@ -177,8 +175,7 @@ static void coarse(void **state) {
 }
 
 /* Planes that stay keep what they hold when others are wanted, and u where it was swept to. */
-static void more_planes(void **state) {
-    (void)state;
+TEST(more_planes) {
     unsigned char wanted[32];
     begin(32, 0, 8);
     memset(wanted, 1, sizeof wanted);
@@ -216,8 +213,7 @@ static void as_block(const struct block_team *team, const struct blocks *b, int 
     free(here);
 }
 
-static void block(void **state) {
-    (void)state;
+TEST(block) {
     for (int n = 16; n <= 32; n *= 2)
         for (int how = 0; how < 4; how++) {
             const struct charges charges = charges_of(n);
@@ -255,13 +251,7 @@ int main(void) {
         printf("%s\n", evn_message());
         return 1;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(some),
-        cmocka_unit_test(coarse),
-        cmocka_unit_test(more_planes),
-        cmocka_unit_test(block),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_all_tests(NULL, NULL);
     evn_queue_close(f.queue);
     evn_device_close(f.device);
     return failed;

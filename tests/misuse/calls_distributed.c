@@ -1,6 +1,7 @@
 /* Wrong calls of tasks distributed over ranks, on one rank; tests/distributed has those on several.
  */
 #include "misuse/world.h"
+#include <evener/distributed.h>
 #include <math.h>
 
 static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
@@ -47,14 +48,6 @@ int calls_distribution(struct world *w, int row) {
     USAGE("task 2", (own.weight = no_number, evn_distributed_open(out, &own)))
     USAGE("no-such", (own.schedule = "no-such", evn_distributed_open(out, &own)))
     IS(EVN_OK, (own.cluster = NULL, evn_distributed_open(out, &own)))
-    FINE(evn_distributed_close(NULL))
-    GIVES(-1, "distributed tasks", evn_distributed_tasks(NULL))
-    GIVES(-1, "distributed tasks", evn_distributed_sum(NULL, 0))
-    GIVES(NULL, "distributed tasks", evn_distributed_loop(NULL))
-    GIVES(NULL, "distributed tasks", evn_distributed_region(NULL))
-    GIVES(NULL, "distributed tasks", evn_distributed_origin(NULL))
-    GIVES(-1, "distributed tasks", evn_distributed_carried(NULL))
-    SAYS("distributed tasks", evn_distributed_faces(NULL, NULL, NULL, NULL))
     CALLS_END
 }
 
@@ -80,7 +73,6 @@ int calls_distributed(struct world *w, int row) {
     IS(3, evn_distributed_tasks(d))
     GIVES(-1, "expected 0 to 1", evn_distributed_sum(d, 2))
     GIVES(-1, "rank -1", evn_distributed_sum(d, -1))
-    USAGE("distributed tasks", evn_distributed_add(NULL, 1, &face))
     USAGE("-1 faces", evn_distributed_add(d, -1, &face))
     USAGE("none are given", evn_distributed_add(d, 1, NULL))
     USAGE("a task of rank 1", evn_distributed_add(d, 1, &rank))
@@ -93,9 +85,7 @@ int calls_distributed(struct world *w, int row) {
     USAGE("writes value 0 of region 0 of task 1", evn_distributed_add(d, 1, &twice))
     IS(EVN_OK, evn_distributed_add(d, 1, &face))
     IS(EVN_OK, evn_distributed_add(d, 0, NULL))
-    USAGE("distributed tasks", evn_distributed_run(NULL, nothing, NULL))
     USAGE("a body", evn_distributed_run(d, NULL, NULL))
-    USAGE("distributed tasks", evn_distributed_change(NULL, &same, NULL))
     USAGE("a change", evn_distributed_change(d, NULL, NULL))
     USAGE("-1 tasks", (c.tasks = -1, evn_distributed_change(d, &c, NULL)))
     USAGE("no task is left", (c.tasks = 0, evn_distributed_change(d, &c, NULL)))
@@ -111,16 +101,13 @@ int calls_distributed(struct world *w, int row) {
     USAGE("are not given", (c.first = NULL, c.kept = NULL, evn_distributed_change(d, &c, NULL)))
     IS(EVN_OK, (c.first = NULL, c.kept = NULL, evn_distributed_change(d, &c, none)))
     IS(EVN_OK, evn_distributed_change(d, &same, NULL))
-    USAGE("distributed tasks", evn_distributed_bear(NULL, nothing, NULL))
     USAGE("a body", evn_distributed_bear(d, NULL, NULL))
     IS(EVN_OK, evn_distributed_bear(d, nothing, NULL))
-    USAGE("distributed tasks", evn_distributed_now(NULL, 1, task))
     USAGE("nothing has changed yet", evn_distributed_now(d, 1, task))
     USAGE("which are not given",
           (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, NULL)))
     USAGE("task 3 of before",
           (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, wrong)))
-    USAGE("distributed tasks", evn_distributed_balance(NULL, NULL))
     IS(EVN_OK, evn_distributed_balance(d, NULL))
     IS(EVN_OK, (evn_loop_visit_host(evn_distributed_loop(d), nothing, NULL, EVN_WRITE),
                 evn_distributed_run(d, nothing, NULL)))

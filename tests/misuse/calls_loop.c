@@ -1,5 +1,8 @@
 /* Wrong calls of loops, batches, exchanges, recovery, traces and sessions. */
 #include "misuse/world.h"
+#include <evener/exchange.h>
+#include <evener/open.h>
+#include <evener/trace.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -27,8 +30,6 @@ int calls_loop(struct world *w, int row) {
     USAGE("a schedule", evn_loop_open(&l, w->other, NULL))
     USAGE("3 units", evn_loop_open(&l, w->other, w->of_three))
     USAGE("only described", evn_loop_open(&l, w->described, w->schedule))
-    FINE(evn_loop_close(NULL))
-    USAGE("a loop", evn_loop_place(NULL, w->place, 1, w->region, &read))
     USAGE("no place", evn_loop_place(w->loop, NULL, 1, w->region, &read))
     USAGE("expected a place", evn_loop_place(w->loop, w->place, 1, NULL, &read))
     USAGE("access", evn_loop_place(w->loop, w->place, 1, w->region, NULL))
@@ -39,54 +40,34 @@ int calls_loop(struct world *w, int row) {
     USAGE("number -2", place_for(w, 2, -2, EVN_READ))
     FAILS(EVN_BODY, "no region 99",
           (place_for(w, 1, 99, EVN_READ), evn_loop_run(w->loop, nothing, NULL)))
-    USAGE("a loop", evn_loop_run(NULL, nothing, NULL))
     USAGE("a body", evn_loop_run(w->loop, NULL, NULL))
     FAILS(EVN_BODY, "no message", evn_loop_run(w->plain_loop, silent, NULL))
-    USAGE("a loop", evn_loop_join(NULL, w->cpu, nothing, NULL))
     USAGE("not the loop's", evn_loop_join(w->loop, NULL, nothing, NULL))
     USAGE("not the loop's", evn_loop_join(w->loop, evn_units_get(w->other, 0), nothing, NULL))
     USAGE("outside", evn_loop_join(w->loop, w->cpu, nothing, NULL))
-    USAGE("a loop", evn_loop_visit(NULL, nothing, NULL))
     IS(EVN_OK, evn_loop_visit(w->loop, NULL, NULL))
-    USAGE("a loop", evn_loop_visit_host(NULL, nothing, NULL, EVN_READ))
     USAGE("access 0", evn_loop_visit_host(w->loop, nothing, NULL, (evn_access)0))
     USAGE("access -1", evn_loop_visit_host(w->plain_loop, nothing, NULL, (evn_access)-1))
-    USAGE("a loop", evn_loop_weights(NULL, NULL))
     IS(EVN_OK, evn_loop_weights(w->plain_loop, NULL))
-    USAGE("a loop", evn_loop_bring(NULL))
     IS(EVN_OK, evn_loop_bring(w->plain_loop))
     CALLS_END
 }
 
 int calls_loop_asking(struct world *w, int row) {
-    SAYS("a loop", evn_loop_devices(NULL, w->ints))
     SAYS("NULL", evn_loop_devices(w->loop, NULL))
-    SAYS("a loop", evn_loop_devices_now(NULL, w->ints))
     SAYS("NULL", evn_loop_devices_now(w->loop, NULL))
-    GIVES(-1, "a loop", evn_loop_failed_unit(NULL))
-    GIVES(NULL, "a loop", evn_loop_owner(NULL))
-    GIVES(NULL, "a loop", evn_loop_seconds(NULL))
-    GIVES(NULL, "a loop", evn_loop_units(NULL))
-    GIVES(NULL, "a loop", evn_loop_schedule(NULL))
-    USAGE("a loop", evn_loop_keep_bursts(NULL, 10))
     USAGE("latest 0 bursts", evn_loop_keep_bursts(w->loop, 0))
     USAGE("latest -1 bursts", evn_loop_keep_bursts(w->loop, -1))
     USAGE("1 or more", evn_loop_keep_bursts(w->loop, INT_MIN))
-    GIVES(0, "a loop", evn_loop_bursts(NULL, 0))
     GIVES(0, "units 0 to 1", evn_loop_bursts(w->loop, 2))
     GIVES(0, "unit -1", evn_loop_bursts(w->loop, -1))
-    GIVES(0, "a loop", evn_loop_burst(NULL, 0, 0).count)
     GIVES(0, "unit 2147483647", evn_loop_burst(w->loop, INT_MAX, 0).count)
     GIVES(0, "burst 0 of unit 0", evn_loop_burst(w->loop, 0, 0).count)
     GIVES(0, "burst -1", evn_loop_burst(w->loop, 0, -1).count)
-    GIVES(0, "a loop", evn_loop_stats(NULL, 0).tasks)
     GIVES(0, "units 0 to 1", evn_loop_stats(w->loop, 99).tasks)
     GIVES(0, "unit -1", evn_loop_stats(w->loop, -1).tasks)
-    GIVES(0, "a loop", evn_loop_sum(NULL).instances)
-    SAYS("a loop", evn_loop_reset_stats(NULL))
     SAYS("the totals", evn_loop_add_totals(NULL, &(evn_loop_totals){0}))
     SAYS("the totals", evn_loop_add_totals(&(evn_loop_totals){0}, NULL))
-    USAGE("a loop", evn_trace_write(NULL, "task", stdout))
     USAGE("zone", evn_trace_write(w->loop, NULL, stdout))
     USAGE("a stream", evn_trace_write(w->loop, "task", NULL))
     CALLS_END
@@ -94,23 +75,11 @@ int calls_loop_asking(struct world *w, int row) {
 
 int calls_trace(struct world *w, int row) {
     evn_trace *t = NULL;
-    int changes;
-    GIVES(NULL, "a loop", evn_trace_changes(NULL, 0, &changes))
     GIVES(NULL, "the number of changes", evn_trace_changes(w->loop, 0, NULL))
     USAGE("where to put", evn_trace_open(NULL, w->plain_loop, 1, 1))
     USAGE("a loop", evn_trace_open(&t, NULL, 1, 1))
     USAGE("latest 0 bursts", evn_trace_open(&t, w->plain_loop, 0, 1))
     USAGE("latest -1 messages", evn_trace_open(&t, w->plain_loop, 1, -1))
-    FINE(evn_trace_close(NULL))
-    USAGE("a trace", evn_trace_gather(NULL))
-    USAGE("a trace", evn_trace_put(NULL, "task", stdout))
-    GIVES(0, "a trace", evn_trace_units(NULL))
-    GIVES(0, "a trace", evn_trace_bursts(NULL, 0))
-    GIVES(0, "a trace", evn_trace_burst(NULL, 0, 0).count)
-    GIVES(0, "a trace", evn_trace_messages(NULL))
-    GIVES(0, "a trace", evn_trace_message(NULL, 0).bytes)
-    GIVES(0, "a trace", evn_trace_lost(NULL))
-    GIVES(0, "a trace", evn_trace_uncertainty(NULL))
     if (evn_trace_open(&t, w->plain_loop, 8, 8)) return WRONG;
     USAGE("what tasks are called", evn_trace_put(t, NULL, stdout))
     USAGE("a stream", evn_trace_put(t, "task", NULL))
@@ -120,23 +89,6 @@ int calls_trace(struct world *w, int row) {
     GIVES(0, "burst 9", evn_trace_burst(t, 0, 9).count)
     GIVES(0, "message 0", evn_trace_message(t, 0).bytes)
     GIVES(0, "message -1", evn_trace_message(t, -1).bytes)
-    CALLS_END
-}
-
-int calls_batch(struct world *w, int row) {
-    GIVES(-1, "a batch", evn_batch_next(NULL))
-    GIVES(NULL, "a batch", evn_batch_tasks(NULL, w->ints))
-    SAYS("a batch", evn_batch_done(NULL, 1))
-    SAYS("a batch", evn_batch_add(NULL, 0, 1))
-    SAYS("a batch", evn_batch_spent(NULL, 0, 1))
-    GIVES(-1, "a batch", evn_batch_device(NULL))
-    GIVES(-1, "a batch", evn_batch_space(NULL))
-    GIVES(NULL, "a batch", evn_batch_queue(NULL))
-    GIVES(NULL, "a batch", evn_batch_buffer(NULL))
-    GIVES(0, "a batch", evn_batch_at(NULL, 0, 0))
-    GIVES(NULL, "a batch", evn_batch_host(NULL, 0, 0))
-    GIVES(NULL, "a batch", evn_batch_table(NULL))
-    USAGE("a batch", evn_batch_launch(NULL, &probe_kernels, "axpy", 1, NULL, 0))
     CALLS_END
 }
 
@@ -152,19 +104,13 @@ int calls_exchange(struct world *w, int row) {
     USAGE("none are given", evn_exchange_open(&x, w->loop, 8, 1, NULL, NULL))
     USAGE("memory", evn_exchange_open(&x, w->plain_loop, 8, 1, &face, NULL))
     USAGE("task 1 has no memory", evn_exchange_open(&x, w->plain_loop, 8, 1, &face, memory))
-    FINE(evn_exchange_close(NULL))
-    USAGE("an exchange", evn_exchange_run(NULL))
-    USAGE("an exchange", evn_exchange_start(NULL, w->ints))
     USAGE("NULL", evn_exchange_start(w->exchange, NULL))
-    USAGE("an exchange", evn_exchange_finish(NULL, w->cpu, -1))
     USAGE("a unit", evn_exchange_finish(w->exchange, NULL, -1))
     USAGE("loop's units", evn_exchange_finish(w->exchange, evn_units_get(w->other, 1), -1))
     IS(EVN_OK, evn_exchange_finish(w->exchange, w->gpu, INT_MAX))
-    GIVES(-1, "an exchange", evn_exchange_needs(NULL, 0))
     GIVES(-1, "no task -1", evn_exchange_needs(w->exchange, -1))
     GIVES(-1, "no task 99", evn_exchange_needs(w->exchange, 99))
     GIVES(-1, "first run", evn_exchange_needs(w->exchange, 0))
-    GIVES(-1, "an exchange", evn_exchange_pairs(NULL, w->doubles))
     GIVES(-1, "NULL", evn_exchange_pairs(w->exchange, NULL))
     USAGE("other regions since", (place_for(w, 2, -1, EVN_READ), evn_exchange_run(w->exchange)))
     USAGE("nowhere", (evn_place_leave(w->place, w->region[4]), evn_exchange_run(w->exchange)))
@@ -221,18 +167,16 @@ int calls_faces(struct world *w, int row) {
 
 int calls_recovery(struct world *w, int row) {
     evn_recovery *r;
-    int step = 0, count;
+    int step = 0;
     USAGE("NULL", evn_recovery_open(NULL, w->loop, 1, NULL))
     USAGE("a loop", evn_recovery_open(&r, NULL, 1, NULL))
     USAGE("every -1 steps", evn_recovery_open(&r, w->loop, -1, NULL))
-    FINE(evn_recovery_close(NULL))
-    USAGE("a recovery", evn_recovery_keep(NULL, 0))
-    GIVES(NULL, "a recovery", evn_recovery_tasks(NULL, &count))
     GIVES(NULL, "how many tasks", evn_recovery_tasks(w->recovery, NULL))
     USAGE("step -1", evn_recovery_keep(w->recovery, -1))
     USAGE("is held", evn_recovery_keep(w->recovery, 0))
-    USAGE("a recovery", evn_recovery_go_on(NULL, EVN_DEVICE, &step))
     USAGE("NULL", evn_recovery_go_on(w->recovery, EVN_DEVICE, NULL))
+    USAGE("without a failure, with status 99",
+          evn_recovery_go_on(w->recovery, (evn_status)99, &step))
     USAGE("without a failure", evn_recovery_go_on(w->recovery, EVN_OK, &step))
     FAILS(EVN_DEVICE, "",
           (evn_fail(EVN_DEVICE, "mine"), evn_recovery_go_on(w->recovery, EVN_DEVICE, &step)))
@@ -252,9 +196,7 @@ int calls_session(struct world *w, int row) {
     USAGE("flags", evn_open(&s, "1:CPU:1", NULL, 1U << 22))
     USAGE("NULL", evn_open_with(NULL, &(evn_open_options){.units = "1:CPU:1"}))
     USAGE("options", evn_open_with(&s, NULL))
-    USAGE("a session", evn_session_units_open(NULL, "1:CPU:1", NULL, 0))
     USAGE("a loop is open", evn_session_units_open(w->session, "1:CPU:1", NULL, 0))
-    USAGE("a session", evn_session_units_close(NULL))
     USAGE("a loop is open", evn_session_units_close(w->session))
     USAGE("NULL", evn_session_schedule(NULL, w->session, "static", &p))
     USAGE("a session", evn_session_schedule(&c, NULL, "static", &p))
@@ -278,17 +220,11 @@ int calls_session(struct world *w, int row) {
     USAGE("closed before", (evn_close_loop(w->session, w->session_loop),
                             evn_close_loop(w->session, w->session_loop)))
     IS(EVN_OK, evn_close(NULL))
-    GIVES(NULL, "a session", evn_session_units(NULL))
-    GIVES(NULL, "a session", evn_session_machine(NULL))
-    GIVES(NULL, "a session", evn_session_cluster(NULL))
-    GIVES(0, "a session", evn_session_rank(NULL))
-    USAGE("a session", evn_session_place(NULL, w->loop, w->place, 1, w->region, &both))
     USAGE("a loop", evn_session_place(w->session, NULL, w->place, 1, w->region, &both))
     USAGE("none of this", evn_session_place(w->session, w->loop, w->place, 1, w->region, &both))
     USAGE("no place", evn_session_place(w->session, w->session_loop, NULL, 1, w->region, &both))
     USAGE("0 regions",
           evn_session_place(w->session, w->session_loop, w->place, 0, w->region, &both))
-    USAGE("a session", evn_session_collect(NULL, w->session_loop))
     USAGE("a loop", evn_session_collect(w->session, NULL))
     USAGE("none of this session's", evn_session_collect(w->session, w->loop))
     USAGE("without regions", evn_session_collect(w->session, w->session_loop))

@@ -1,6 +1,7 @@
 /* Calls at the wrong time: from within a body or a job, by another thread, in a process forked
  * since. */
 #include "misuse/world.h"
+#include <evener/exchange.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static int in_body(struct inside *in, int row) {
     USAGE("at work", evn_loop_visit(w->loop, nothing, NULL))
     USAGE("at work", evn_loop_visit_host(w->loop, nothing, NULL, EVN_READ))
     USAGE("at work", evn_loop_bring(w->loop))
+    USAGE("at work", evn_loop_stealing(w->loop, 0))
     USAGE("within a loop's body", evn_loop_weights(w->loop, NULL))
     USAGE("within a loop's body", evn_loop_join(w->loop, in->unit, nothing, NULL))
     USAGE("at work", evn_loop_place(w->loop, w->place, 1, w->region, (evn_access[]){EVN_READ}))
@@ -95,6 +97,7 @@ int calls_in_body_of_device(struct world *w, int row) {
 /* ---- what a batch cannot answer: the instance fails, too ------------------------------------ */
 
 static int mistakes(struct inside *in, int row) {
+    const struct world *w = in->w;
     evn_batch *b = in->batch;
     const int mine = evn_batch_tasks(b, &(int){0})[0];
     GIVES(NULL, "NULL", evn_batch_tasks(b, NULL))

@@ -7,6 +7,8 @@
 
 #include "wire/ranks.h"
 #include <evener.h>
+#include <evener/distributed.h>
+#include <evener/schedule.h>
 
 enum { RANKS = 3, OWN = 4, TASKS = RANKS * OWN, VALUES = 8, BYTES = VALUES * sizeof(double) };
 

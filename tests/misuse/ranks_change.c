@@ -1,5 +1,6 @@
 /* Wrong calls over ranks: of changes of the tasks, and of births. */
 #include "misuse/over_ranks.h"
+#include <evener/change.h>
 #include <string.h>
 
 /* A change that is wrong on one rank, which alone has another value of a member. */

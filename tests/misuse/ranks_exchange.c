@@ -1,5 +1,6 @@
 /* Wrong calls over ranks: of exchanges, and while a second half is open. */
 #include "misuse/over_ranks.h"
+#include <evener/change.h>
 
 static evn_status open_halo(struct world *w, size_t element, int count, const evn_face *face,
                             void *const *host) {

@@ -1,5 +1,8 @@
 /* Wrong calls over ranks: of clusters and loops, and from within a body of one rank. */
 #include "misuse/over_ranks.h"
+#include <evener/change.h>
+#include <evener/open.h>
+#include <evener/recover.h>
 #include <string.h>
 
 static const double equal[TASKS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -1,5 +1,6 @@
 /* Wrong calls over ranks: of loops of sessions, and of their regions. */
 #include "misuse/over_ranks.h"
+#include <evener/open.h>
 #include <string.h>
 
 static evn_status open_loop(struct world *w, const char *schedule, const evn_problem *problem) {

@@ -15,7 +15,7 @@ static double speedup(enum npbmz_benchmark b, char class_, int processes, int th
     const evn_problem tasks = npbmz_tasks(problem);
     const evn_processes p = {.processes = processes, .threads = threads, .cap = cap};
     int owner[1024], own[1024];
-    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, own), EVN_OK);
+    assert_ok(evn_predict_group(&tasks, "binpack", &p, owner, own));
     const double s = evn_predict_speedup(&tasks, &p, owner, own, alpha, npbmz_loop(problem));
     npbmz_close(problem);
     return s;
@@ -43,8 +43,7 @@ static void assert_shown(double is, int digits, const char *shown) {
     assert_string_equal(text, shown);
 }
 
-static void test_table(void **state) {
-    (void)state;
+TEST(table) {
     static const struct {
         enum npbmz_benchmark b;
         int zones;
@@ -77,8 +76,7 @@ static void test_table(void **state) {
     }
 }
 
-static void test_class_a(void **state) {
-    (void)state;
+TEST(class_a) {
     int n;
     assert_shown(best(NPBMZ_BT, 'A', 16, 8, 0, &n), 2, "7.59");
     assert_int_equal(n, 4);
@@ -94,17 +92,16 @@ static void test_class_a(void **state) {
 }
 
 /* A zone a process, 4 threads each: before and after threads have moved. */
-static void test_figure_3(void **state) {
-    (void)state;
+TEST(figure_3) {
     npbmz *problem;
     assert_int_equal(npbmz_open(&problem, NPBMZ_BT, 'C'), EVN_OK);
     const evn_problem tasks = npbmz_tasks(problem);
     evn_processes p = {.processes = 256, .threads = 4, .node = 4};
     int owner[256], threads[256];
-    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, threads), EVN_OK);
+    assert_ok(evn_predict_group(&tasks, "binpack", &p, owner, threads));
     assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "283.7");
     p.node = 0;
-    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, threads), EVN_OK);
+    assert_ok(evn_predict_group(&tasks, "binpack", &p, owner, threads));
     assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "886.2");
     int least = threads[0], most = threads[0];
     for (int i = 0; i < 256; i++) {
@@ -117,8 +114,7 @@ static void test_figure_3(void **state) {
 }
 
 /* f(1, 2, 4, 8, 16) for L = 52. */
-static void test_teams(void **state) {
-    (void)state;
+TEST(teams) {
     const evn_phase loop = {1, 52};
     static const char *const origin[] = {"1.000", "1.030", "1.090", "1.303", "1.785"},
                              *const power3[] = {"1.000", "1.021", "1.063", "1.235", "1.618"};
@@ -129,13 +125,13 @@ static void test_teams(void **state) {
     const evn_phase two[] = {{0.25, 3}, {0.75, 4}};
     assert_true(fabs(evn_predict_team(0, 2, two, 2) - (0.25 * 4 / 3 + 0.75)) < 1e-15);
     assert_true(evn_predict_team(0.5, 0, NULL, 3) == 2);
-    assert_true(isnan(evn_predict_pieces(-1, 1)) && isnan(evn_predict_pieces(1, 0)));
     assert_true(isnan(evn_predict_team(-1, 0, NULL, 1)));
+    assert_true(isnan(evn_predict_team(0, 1, &(evn_phase){1, -1}, 1)));
+    assert_true(isnan(evn_predict_team(0, 1, &(evn_phase){1, 1}, 0)));
 }
 
 /* What a zone of NPB-MZ is made of: all of its time, in pieces. */
-static void test_zones(void **state) {
-    (void)state;
+TEST(zones) {
     for (int b = NPBMZ_BT; b <= NPBMZ_LU; b++) {
         npbmz *problem;
         assert_int_equal(npbmz_open(&problem, b, 'A'), EVN_OK);
@@ -157,8 +153,7 @@ static void test_zones(void **state) {
     }
 }
 
-static void test_slope(void **state) {
-    (void)state;
+TEST(slope) {
     const double x[] = {0, 1, 3}, y[] = {5, 1, 4};
     double rest;
     assert_true(fabs(evn_predict_slope(3, x, y, &rest) - 1.3) < 1e-15);
@@ -174,8 +169,7 @@ static int phases(const void *arg, int task, evn_phase *phase, int room) {
 }
 
 /* Four tasks in a ring on three processes, two of them on a node. */
-static void test_by_hand(void **state) {
-    (void)state;
+TEST(by_hand) {
     const evn_link ring[] = {{{0, 1}, 10}, {{1, 2}, 20}, {{2, 3}, 30}, {{3, 0}, 40}};
     const double seconds[] = {4, 6, 8, 2};
     const evn_problem tasks = {.tasks = 4, .weight = seconds, .links = 4, .link = ring};
@@ -189,7 +183,7 @@ static void test_by_hand(void **state) {
     const evn_processes p = {.processes = 3, .threads = 2, .node = 4};
     const int owner[] = {0, 0, 1, 2}, threads[] = {3, 1, 2};
     evn_prediction out;
-    assert_int_equal(evn_predict_step(&in, &p, owner, threads, &out), EVN_OK);
+    assert_ok(evn_predict_step(&in, &p, owner, threads, &out));
     /* process 0: f(3) = 2 x 6/4 and 2 x 1; copies of 10 twice, 20 and 40; to 1 on its node, to 2
      * on another. 1: 8 and copies of 50, messages of 20 and 30 */
     const double c0 = 4 * 3. / 3 + 6 * 2. / 3, e0 = 0.08 + (0.1 + 0.2) + (1 + 0.8);
@@ -199,7 +193,7 @@ static void test_by_hand(void **state) {
     assert_true(fabs(out.tree_s - 4) < 1e-12);
     assert_true(fabs(out.step_s - (c0 + e0 + 4)) < 1e-12);
     const evn_processes together = {.processes = 3, .threads = 2};
-    assert_int_equal(evn_predict_step(&in, &together, owner, threads, &out), EVN_OK);
+    assert_ok(evn_predict_step(&in, &together, owner, threads, &out));
     assert_true(fabs(out.exchange_s - (0.08 + 0.3 + 0.5)) < 1e-12);
     assert_true(fabs(out.tree_s - 0.4) < 1e-12);
     /* what is no number */
@@ -221,7 +215,7 @@ static void expect_busy(const char *schedule, evn_problem p, const int *cores, d
                         int (*of)(const void *, int, evn_phase *, int), const double *expected) {
     const evn_team_cost cost = {doubling, of, NULL, 0};
     double busy[4];
-    assert_int_equal(evn_predict_units(&p, schedule, cores, &cost, busy), EVN_OK);
+    assert_ok(evn_predict_units(&p, schedule, cores, &cost, busy));
     for (int u = 0; u < p.units; u++)
         if (fabs(busy[u] - expected[u]) > 1e-12)
             fail_msg("%s: unit %d takes %g, expected %g", schedule, u, busy[u], expected[u]);
@@ -235,8 +229,7 @@ static int three_pieces(const void *arg, int task, evn_phase *phase, int room) {
     return 1;
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST(units) {
     const double two[] = {2}, four[] = {4}, ones[] = {1, 1};
     const double descending[] = {1, 2, 3, 2}, large[] = {1, 9, 1};
     const evn_problem one = {.tasks = 1, .units = 1, .speed = two};
@@ -270,19 +263,17 @@ static void test_units(void **state) {
 }
 
 /* A batch costs a team of four two meetings, and one core none. */
-static void test_meetings(void **state) {
-    (void)state;
+TEST(meetings) {
     const double speed[] = {8, 2};
     const evn_problem p = {.tasks = 8, .units = 2, .speed = speed};
     const evn_team_cost cost = {0.2, NULL, NULL, 0.3};
     double busy[2];
-    assert_int_equal(evn_predict_units(&p, "static", (int[]){4, 1}, &cost, busy), EVN_OK);
+    assert_ok(evn_predict_units(&p, "static", (int[]){4, 1}, &cost, busy));
     assert_true(fabs(busy[0] - (1 + 2 * 0.3) / 2) < 1e-12);
     assert_true(fabs(busy[1] - 4 / 2.0) < 1e-12);
 }
 
-static void test_units_mistakes(void **state) {
-    (void)state;
+TEST(units_mistakes) {
     const double zero[] = {0};
     const evn_team_cost cost = {0.2, NULL, NULL, 0}, less = {-1, NULL, NULL, 0},
                         none = {NAN, NULL, NULL, 0}, backwards = {0, NULL, NULL, -1};
@@ -319,13 +310,4 @@ static void test_units_mistakes(void **state) {
     assert_int_equal(evn_predict_units(&p, "static", (int[]){1}, &cost, NULL), EVN_USAGE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_class_a),
-        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_slope),    cmocka_unit_test(test_zones),
-        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_units),
-        cmocka_unit_test(test_meetings), cmocka_unit_test(test_units_mistakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,9 @@
 /* NPB-MZ written plainly: the yardstick that the fast code is held against.
  *
  * Textbook form, scalar, one point after another, one 5x5 matrix after another, sharing no code
- * with apps/npbmz: what agrees with it is right for another reason than having been copied. Each
- * phase of a step can be called by itself. Sources: "NAS Parallel Benchmarks, Multi-Zone Versions"
- * (NAS-03-010) and "The NAS Parallel Benchmarks" (RNR-94-007), sections 3 and 4.
+ * with suite/apps/npbmz: what agrees with it is right for another reason than having been copied.
+ * Each phase of a step can be called by itself. Sources: "NAS Parallel Benchmarks, Multi-Zone
+ * Versions" (NAS-03-010) and "The NAS Parallel Benchmarks" (RNR-94-007), sections 3 and 4.
  *
  * A field is an array of points, a point is five numbers (density, momenta, energy); point (i,j,k),
  * all from 0, is number (k*ny + j)*nx + i. Directions d are 0, 1, 2 for x, y, z.
@@ -57,7 +57,8 @@ void plain_gas(const struct plain_zone *z, plain_point *u, unsigned seed);
 /* Numbers from -1 to 1, all five components; boundary points 0 if `interior_only`. */
 void plain_noise(const struct plain_zone *z, plain_point *a, unsigned seed, int interior_only);
 
-/* From and to the layout of apps/npbmz: `field` is z->u, z->f, z->r or scratch of that layout. */
+/* From and to the layout of suite/apps/npbmz: `field` is z->u, z->f, z->r or scratch of that
+ * layout. */
 void plain_get(const struct zone *z, const double *field, plain_point *a);
 void plain_put(const struct zone *z, double *field, const plain_point *a);
 /* A plain zone of the same size with a copy of the solution and forcing (and r) of z of problem p.

@@ -65,8 +65,7 @@ static double tau(const struct problem *p, int d) { return p->dt / (2 * p->h[d])
 
 /* ---- the phases ---------------------------------------------------------------------------- */
 
-static void right_hand_side_and_gas(void **state) {
-    (void)state;
+TEST(right_hand_side_and_gas) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, NPBMZ_BT, DT, shapes[n], 1);
@@ -124,25 +123,13 @@ static void lines_along(int d) {
         pair_close(&b);
     }
 }
-static void lines_along_x(void **state) {
-    (void)state;
-    lines_along(0);
-}
-static void lines_along_y(void **state) {
-    (void)state;
-    lines_along(1);
-}
-static void lines_along_z(void **state) {
-    (void)state;
-    lines_along(2);
-}
+TEST(lines_along_x) { lines_along(0); }
+TEST(lines_along_y) { lines_along(1); }
+TEST(lines_along_z) { lines_along(2); }
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-static void whole_step(void **state) {
-    (void)state;
-    pair_steps_agree(NPBMZ_BT, DT, shapes, SHAPES);
-}
+TEST(whole_step) { pair_steps_agree(NPBMZ_BT, DT, shapes, SHAPES); }
 
 /* The step between plain.c's set-up, exchange and norms: NAS-03-010's figures for a whole run. */
 static void official_run(const struct official_bt *o) {
@@ -176,29 +163,20 @@ static void official_run(const struct official_bt *o) {
     plain_close(&q);
 }
 
-static void official_runs(void **state) {
-    (void)state;
+TEST(official_runs) {
     for (int c = 0; c < 2; c++) official_run(&official_bt[c]);
 }
 
 /* ---- what must not change ------------------------------------------------------------------ */
 
-static void only_interior_points_change(void **state) {
-    (void)state;
-    pair_others_stay(NPBMZ_BT, DT, shapes, SHAPES);
-}
-static void bits_do_not_depend_on_the_team(void **state) {
-    (void)state;
-    pair_team_has_no_say(NPBMZ_BT, DT, shapes, SHAPES, 3);
-}
-static void bits_do_not_depend_on_padding_and_scratch(void **state) {
-    (void)state;
+TEST(only_interior_points_change) { pair_others_stay(NPBMZ_BT, DT, shapes, SHAPES); }
+TEST(bits_do_not_depend_on_the_team) { pair_team_has_no_say(NPBMZ_BT, DT, shapes, SHAPES, 3); }
+TEST(bits_do_not_depend_on_padding_and_scratch) {
     pair_padding_has_no_say(NPBMZ_BT, DT, shapes, SHAPES);
 }
 
 /* The same line everywhere gets the same bits everywhere, whatever block and lane it is in. */
-static void bits_do_not_depend_on_the_lane(void **state) {
-    (void)state;
+TEST(bits_do_not_depend_on_the_lane) {
     static const int n[3] = {21, 22, 23};
     for (int d = 0; d < 3; d++) {
         struct pair b;
@@ -233,18 +211,4 @@ static void bits_do_not_depend_on_the_lane(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_hand_side_and_gas),
-        cmocka_unit_test(lines_along_x),
-        cmocka_unit_test(lines_along_y),
-        cmocka_unit_test(lines_along_z),
-        cmocka_unit_test(whole_step),
-        cmocka_unit_test(official_runs),
-        cmocka_unit_test(only_interior_points_change),
-        cmocka_unit_test(bits_do_not_depend_on_the_team),
-        cmocka_unit_test(bits_do_not_depend_on_padding_and_scratch),
-        cmocka_unit_test(bits_do_not_depend_on_the_lane),
-    };
-    return cmocka_run_group_tests_name("bt", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

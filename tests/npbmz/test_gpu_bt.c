@@ -29,8 +29,7 @@ static void open_zones(struct both *b, int zones, size_t max_work) {
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
-static void same_as_host(void **state) {
-    (void)state;
+TEST(same_as_host) {
     struct both b;
     open_zones(&b, SHAPES, 0);
     both_host_steps(&b, 2);
@@ -39,8 +38,7 @@ static void same_as_host(void **state) {
     both_close(&b);
 }
 
-static void same_as_plain(void **state) {
-    (void)state;
+TEST(same_as_plain) {
     struct both b;
     open_zones(&b, SHAPES, 0);
     both_device_steps(&b, 1);
@@ -49,8 +47,7 @@ static void same_as_plain(void **state) {
 }
 
 /* Launches and nothing else, as many as ever; a batch in parts gives the same. */
-static void launches(void **state) {
-    (void)state;
+TEST(launches) {
     for (int zones = 1; zones <= SHAPES; zones += SHAPES - 1) {
         struct both b;
         open_zones(&b, zones, 0);
@@ -59,8 +56,7 @@ static void launches(void **state) {
     }
 }
 
-static void in_parts(void **state) {
-    (void)state;
+TEST(in_parts) {
     struct both b;
     both_zones(&b, NPBMZ_BT, 0.01, shapes, SHAPES);
     both_device(&b, &gpu_bt, both_largest_work(&b, &gpu_bt));
@@ -71,8 +67,7 @@ static void in_parts(void **state) {
 }
 
 /* The cut into pieces covers each point and line, without a piece that has nothing to do. */
-static void pieces(void **state) {
-    (void)state;
+TEST(pieces) {
     struct problem p;
     assert_int_equal(problem_class(&p, NPBMZ_BT, 'A'), 0);
     for (int n = 0; n < SHAPES; n++) {
@@ -94,8 +89,7 @@ static void pieces(void **state) {
 static double other(ptrdiff_t n) { return n % 3 ? 1e3 * (double)(n % 17 - 8) : 0; }
 
 /* Padding is finite and else has no say: the host steps with one, the device with another. */
-static void padding(void **state) {
-    (void)state;
+TEST(padding) {
     struct both b;
     open_zones(&b, SHAPES, 0);
     for (int n = 0; n < SHAPES; n++) {
@@ -133,22 +127,11 @@ static void official_run(const struct official_bt *o) {
     plain_close(&q);
 }
 
-static void class_s(void **state) {
-    (void)state;
-    official_run(&official_bt[0]);
-}
-static void class_w(void **state) {
-    (void)state;
-    official_run(&official_bt[1]);
-}
+TEST(class_s) { official_run(&official_bt[0]); }
+TEST(class_w) { official_run(&official_bt[1]); }
 
 int main(void) {
     const int missing = test_devices(&bt_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_plain), cmocka_unit_test(same_as_host), cmocka_unit_test(launches),
-        cmocka_unit_test(in_parts),      cmocka_unit_test(pieces),       cmocka_unit_test(padding),
-        cmocka_unit_test(class_s),       cmocka_unit_test(class_w),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -30,8 +30,7 @@ static void open_zones(struct both *b, const int shape[][3], int zones, double d
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-static void same_as_host(void **state) {
-    (void)state;
+TEST(same_as_host) {
     struct both b;
     open_zones(&b, shapes, SHAPES, 0.01, 0);
     both_host_steps(&b, 3);
@@ -41,8 +40,7 @@ static void same_as_host(void **state) {
 }
 
 /* Each shape by itself: then the number of steps of a launch is its own. */
-static void one_zone(void **state) {
-    (void)state;
+TEST(one_zone) {
     for (int n = 0; n < SHAPES; n++) {
         struct both b;
         open_zones(&b, shapes + n, 1, 0.3, 0);
@@ -53,8 +51,7 @@ static void one_zone(void **state) {
     }
 }
 
-static void same_as_plain(void **state) {
-    (void)state;
+TEST(same_as_plain) {
     struct both b;
     open_zones(&b, shapes, SHAPES, 0.7, 0);
     both_device_steps(&b, 1);
@@ -62,8 +59,7 @@ static void same_as_plain(void **state) {
     both_close(&b);
 }
 
-static void prepare_makes_the_residual(void **state) {
-    (void)state;
+TEST(prepare_makes_the_residual) {
     struct both b;
     open_zones(&b, shapes, SHAPES, 0.01, 0);
     for (int n = 0; n < b.p.zones; n++) b.p.solver->prepare(&b.p, &b.p.zone[n], &b.s, &both_alone);
@@ -86,8 +82,7 @@ static void poison(struct zone *z) {
 }
 
 /* The ghosts come in after the sweeps: nothing there is used before the residual. */
-static void sweeps_need_no_ghosts(void **state) {
-    (void)state;
+TEST(sweeps_need_no_ghosts) {
     struct both b;
     open_zones(&b, shapes, SHAPES, 0.01, 0);
     struct zone saved[SHAPES];
@@ -134,8 +129,7 @@ static void sweeps_need_no_ghosts(void **state) {
 /* ---- what it costs ------------------------------------------------------------------------- */
 
 /* As many launches for 16 zones as for one of them, and no more than a few for a small one. */
-static void launches(void **state) {
-    (void)state;
+TEST(launches) {
     static const int sizes[][4] = {/* extents, launches a step at most */
                                    {6, 6, 6, 3},
                                    {16, 16, 8, 3},
@@ -158,8 +152,7 @@ static void launches(void **state) {
     }
 }
 
-static void in_parts(void **state) {
-    (void)state;
+TEST(in_parts) {
     struct both b;
     open_zones(&b, shapes, SHAPES, 0.01, 0);
     const size_t max_work = both_largest_work(&b, &gpu_lu);
@@ -173,8 +166,7 @@ static void in_parts(void **state) {
 }
 
 /* The cut into bundles: every interior line once, none empty; and into groups of the residual. */
-static void pieces(void **state) {
-    (void)state;
+TEST(pieces) {
     assert_int_equal(gpu_lu.cuts, 2);
     for (int n = 0; n < SHAPES; n++) {
         struct zone z = {.nx = shapes[n][0], .ny = shapes[n][1], .nz = shapes[n][2]};
@@ -196,8 +188,7 @@ static void pieces(void **state) {
 
 /* All of class S, with the exchange done by the host between the two parts of a step, as late as
  * it may be: planes taken before the sweeps, put in after them. */
-static void class_s(void **state) {
-    (void)state;
+TEST(class_s) {
     struct both b;
     both_class(&b, NPBMZ_LU, 'S');
     both_device(&b, &gpu_lu, 0);
@@ -233,16 +224,5 @@ static void class_s(void **state) {
 int main(void) {
     const int missing = test_devices(&lu_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(same_as_plain),
-        cmocka_unit_test(same_as_host),
-        cmocka_unit_test(one_zone),
-        cmocka_unit_test(prepare_makes_the_residual),
-        cmocka_unit_test(sweeps_need_no_ghosts),
-        cmocka_unit_test(launches),
-        cmocka_unit_test(in_parts),
-        cmocka_unit_test(class_s),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -133,8 +133,7 @@ INLINE void put_all(const void *with, int i, int j, int k, ivec inside, vec r[NC
             if (inside[l]) o->at[n * o->z->sc + zone_at(o->z, i + l, j, k)] = a[n][l];
 }
 
-static void same_as_the_host(void **state) {
-    (void)state;
+TEST(same_as_the_host) {
     struct batch b;
     open_batch(&b);
     const struct problem *p = &b.both.p;
@@ -249,23 +248,15 @@ static void norms_as_the_host(enum npbmz_benchmark benchmark, int in_parts) {
     both_close(&b);
 }
 
-static void norms_of_bt(void **state) {
-    (void)state;
-    norms_as_the_host(NPBMZ_BT, 0);
-}
-static void norms_of_sp_in_parts(void **state) {
-    (void)state;
-    norms_as_the_host(NPBMZ_SP, 1);
-}
-static void norms_of_lu(void **state) {
-    (void)state;
+TEST(norms_of_bt) { norms_as_the_host(NPBMZ_BT, 0); }
+TEST(norms_of_sp_in_parts) { norms_as_the_host(NPBMZ_SP, 1); }
+TEST(norms_of_lu) {
     norms_as_the_host(NPBMZ_LU, 0);
     norms_as_the_host(NPBMZ_LU, 1);
 }
 
 /* More zones than a group collects at once; their hashes tell whether each result is its zone's. */
-static void many_zones(void **state) {
-    (void)state;
+TEST(many_zones) {
     struct both b;
     open_zones(&b, NPBMZ_SP);
     enum { MANY = 1000 };
@@ -293,9 +284,5 @@ static void many_zones(void **state) {
 int main(void) {
     const int missing = test_devices(&residual_probe_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_the_host),
-                                       cmocka_unit_test(norms_of_bt),
-                                       cmocka_unit_test(norms_of_sp_in_parts),
-                                       cmocka_unit_test(norms_of_lu), cmocka_unit_test(many_zones)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -32,8 +32,7 @@ static const double SMALL = 0.0003;
 /* ---- one step and some --------------------------------------------------------------------- */
 
 /* The increments of a step, since these are small beside the solution. */
-static void like_plain(void **state) {
-    (void)state;
+TEST(like_plain) {
     struct both b;
     open_zones(&b, 0.004, shapes, SHAPES);
     both_device_steps(&b, 1);
@@ -59,8 +58,7 @@ static void like_plain(void **state) {
 
 /* Three steps beside the host's solver: the same bits without fusing, the same numbers with it; all
  * that is not an interior point of the solution is as it was. */
-static void like_the_host(void **state) {
-    (void)state;
+TEST(like_the_host) {
     struct both b;
     open_zones(&b, SMALL, shapes, SHAPES);
     both_device_steps(&b, 3);
@@ -70,8 +68,7 @@ static void like_the_host(void **state) {
 }
 
 /* A zone's bits do not depend on what else is in its batch. */
-static void alone_or_not(void **state) {
-    (void)state;
+TEST(alone_or_not) {
     struct both all;
     open_zones(&all, SMALL, shapes, SHAPES);
     both_device_steps(&all, 2);
@@ -95,8 +92,7 @@ static void alone_or_not(void **state) {
 }
 
 /* Four launches a step and nothing else, however many zones there are. */
-static void launches(void **state) {
-    (void)state;
+TEST(launches) {
     static const int zones[] = {1, 7, SHAPES};
     for (int n = 0; n < 3; n++) {
         struct both b;
@@ -107,8 +103,7 @@ static void launches(void **state) {
 }
 
 /* 7 doubles a point of rows of multiples of 4; a window of rows more for each pair of full ones. */
-static void work_space(void **state) {
-    (void)state;
+TEST(work_space) {
     struct problem p;
     assert_int_equal(problem_class(&p, NPBMZ_SP, 'C'), 0);
     struct zone z = {.nx = 30, .ny = 20, .nz = 28};
@@ -158,23 +153,11 @@ static void official_run(char class_) {
     both_close(&b);
 }
 
-static void class_s(void **state) {
-    (void)state;
-    official_run('S');
-}
-static void class_w(void **state) {
-    (void)state;
-    official_run('W');
-}
+TEST(class_s) { official_run('S'); }
+TEST(class_w) { official_run('W'); }
 
 int main(void) {
     const int missing = test_devices(&sp_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(like_plain),   cmocka_unit_test(like_the_host),
-        cmocka_unit_test(alone_or_not), cmocka_unit_test(launches),
-        cmocka_unit_test(work_space),   cmocka_unit_test(class_s),
-        cmocka_unit_test(class_w),
-    };
-    return cmocka_run_group_tests_name("gpu_sp", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -118,23 +118,12 @@ static void as_the_host(enum npbmz_benchmark benchmark, const struct gpu_solver 
     both_close(&b);
 }
 
-static void bt(void **state) {
-    (void)state;
-    as_the_host(NPBMZ_BT, &gpu_bt, 0);
-}
-static void sp_in_parts(void **state) {
-    (void)state;
-    as_the_host(NPBMZ_SP, &gpu_sp, 1);
-}
-static void lu(void **state) {
-    (void)state;
-    as_the_host(NPBMZ_LU, &gpu_lu, 0);
-}
+TEST(bt) { as_the_host(NPBMZ_BT, &gpu_bt, 0); }
+TEST(sp_in_parts) { as_the_host(NPBMZ_SP, &gpu_sp, 1); }
+TEST(lu) { as_the_host(NPBMZ_LU, &gpu_lu, 0); }
 
 int main(void) {
     const int missing = test_devices(&start_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bt), cmocka_unit_test(sp_in_parts),
-                                       cmocka_unit_test(lu)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -90,8 +90,7 @@ static void step_size_times(const struct pair *b, plain_point *v) {
         for (int m = 0; m < NC; m++) v[n][m] = b->p.dt * b->q.r[n][m];
 }
 
-static void lower_sweep_agrees(void **state) {
-    (void)state;
+TEST(lower_sweep_agrees) {
     for (int n = 0; n < SHAPES; n++)
         for (int cores = 1; cores <= 3; cores += 2) {
             struct pair b;
@@ -119,8 +118,7 @@ static void both_sweeps(const struct problem *p, struct zone *z, struct scratch 
 
 /* The increment alone, so that its error is not hidden beside U: r is so large that U is lost in
  * it. */
-static void upper_sweep_agrees(void **state) {
-    (void)state;
+TEST(upper_sweep_agrees) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, NPBMZ_LU, LONG, shapes[n], 1);
@@ -145,13 +143,9 @@ static void upper_sweep_agrees(void **state) {
     }
 }
 
-static void step_agrees(void **state) {
-    (void)state;
-    pair_steps_agree(NPBMZ_LU, LONG, shapes, SHAPES);
-}
+TEST(step_agrees) { pair_steps_agree(NPBMZ_LU, LONG, shapes, SHAPES); }
 
-static void prepare_makes_the_residual(void **state) {
-    (void)state;
+TEST(prepare_makes_the_residual) {
     struct pair b;
     pair_open(&b, NPBMZ_LU, LONG, shapes[3], 1);
     plain_point *a = plain_field(&b.q), *expected = plain_field(&b.q);
@@ -164,18 +158,9 @@ static void prepare_makes_the_residual(void **state) {
     pair_close(&b);
 }
 
-static void teams_agree_to_the_bit(void **state) {
-    (void)state;
-    pair_team_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES, 6);
-}
-static void padding_means_nothing(void **state) {
-    (void)state;
-    pair_padding_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES);
-}
-static void others_stay(void **state) {
-    (void)state;
-    pair_others_stay(NPBMZ_LU, LONG, shapes, SHAPES);
-}
+TEST(teams_agree_to_the_bit) { pair_team_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES, 6); }
+TEST(padding_means_nothing) { pair_padding_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES); }
+TEST(others_stay) { pair_others_stay(NPBMZ_LU, LONG, shapes, SHAPES); }
 
 /* points of two fields whose bits differ */
 static long differing(const struct zone *z, const double *a, const double *b) {
@@ -191,8 +176,7 @@ static long differing(const struct zone *z, const double *a, const double *b) {
 }
 
 /* One scratch serves zones of several shapes one after another, as a unit's does. */
-static void scratch_is_used_again(void **state) {
-    (void)state;
+TEST(scratch_is_used_again) {
     enum { CORES = 3 };
     struct pair b[SHAPES], alone;
     struct problem largest;
@@ -330,8 +314,7 @@ static void march(struct march *r) {
         for (int k = 0; k < r->planes; k++) assert_int_equal(r->done[b][k], (2u << r->chunks) - 1);
 }
 
-static void no_core_waits_for_ever(void **state) {
-    (void)state;
+TEST(no_core_waits_for_ever) {
     static struct march r;
     for (r.cores = 1; r.cores <= MAX_CORES; r.cores += r.cores < 12 ? 1 : 13)
         for (r.blocks = 1; r.blocks <= MAX_BLOCKS; r.blocks += r.blocks < 12 ? 1 : 7)
@@ -340,17 +323,4 @@ static void no_core_waits_for_ever(void **state) {
                     for (r.upper = 0; r.upper < 2; r.upper++) march(&r);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_core_waits_for_ever), /* first: the others would hang */
-        cmocka_unit_test(lower_sweep_agrees),
-        cmocka_unit_test(upper_sweep_agrees),
-        cmocka_unit_test(step_agrees),
-        cmocka_unit_test(prepare_makes_the_residual),
-        cmocka_unit_test(teams_agree_to_the_bit),
-        cmocka_unit_test(padding_means_nothing),
-        cmocka_unit_test(others_stay),
-        cmocka_unit_test(scratch_is_used_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

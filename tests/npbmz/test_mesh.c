@@ -118,8 +118,7 @@ static const struct {
      {182, 135, 250}},
 };
 
-static void classes(void **state) {
-    (void)state;
+TEST(classes) {
     EACH(b, c, letters) {
         struct problem p = problem_of(benchmarks[b], *c);
         int r = (int)(c - letters), parts = b == 2 ? 4 : row[r].parts;
@@ -165,8 +164,7 @@ static void classes(void **state) {
     assert_int_equal(problem_class(&p, NPBMZ_BT, '\0'), -1);
 }
 
-static void cut(void **state) {
-    (void)state;
+TEST(cut) {
     static const int bx[8] = {16, 20, 24, 30, 38, 47, 57, 72},
                      by[8] = {11, 13, 17, 21, 26, 31, 40, 49};
     struct problem p = problem_of(NPBMZ_BT, 'B');
@@ -200,8 +198,7 @@ static void cut(void **state) {
     assert_int_equal(w[0], 7);
 }
 
-static void neighbours(void **state) {
-    (void)state;
+TEST(neighbours) {
     struct problem p = problem_of(NPBMZ_BT, 'B');
     static const int some[][5] = {/* zone, west, east, south, north */
                                   {0, 7, 1, 56, 8},
@@ -231,8 +228,7 @@ static void neighbours(void **state) {
     }
 }
 
-static void spacings(void **state) {
-    (void)state;
+TEST(spacings) {
     struct problem p;
     problem_class(&p, NPBMZ_BT, 'S');
     assert_close(p.h[0], 2.0 / 23, 1e-15);
@@ -248,8 +244,7 @@ static void spacings(void **state) {
     assert_close(p.h[2], 1.0 / 16, 1e-15);
 }
 
-static void links(void **state) {
-    (void)state;
+TEST(links) {
     EACH(b, c, letters) {
         struct problem p = problem_of(benchmarks[b], *c);
         struct zone_link *link = malloc(4 * (size_t)p.zones * sizeof *link);
@@ -308,8 +303,7 @@ static int crowd(const struct zone *z) {
     return max;
 }
 
-static void strides(void **state) {
-    (void)state;
+TEST(strides) {
     EACH(b, c, letters) {
         struct problem p = problem_of(benchmarks[b], *c);
         ptrdiff_t sj = 0, sk = 0, sc = 0;
@@ -336,8 +330,7 @@ static void strides(void **state) {
     assert_true(crowd(&wide) <= 2);
 }
 
-static void memory(void **state) {
-    (void)state;
+TEST(memory) {
     static const double rest[NC] = {1, 0, 0, 0, 1};
     EACH(b, c, "SW") {
         struct problem p = allocated(benchmarks[b], *c);
@@ -377,8 +370,7 @@ static void memory(void **state) {
     zone_free(&none);
 }
 
-static void bytes(void **state) {
-    (void)state;
+TEST(bytes) {
     EACH(b, c, letters) {
         struct problem p;
         problem_class(&p, benchmarks[b], *c);
@@ -400,8 +392,7 @@ static void bytes(void **state) {
 /* ---- exact solution, initial state, forcing ----------------------------------------------------
  */
 
-static void exact(void **state) {
-    (void)state;
+TEST(exact) {
     EACH(b, c, "SB") {
         struct problem p = problem_of(benchmarks[b], *c);
         const struct zone *z = &p.zone[p.zones - 1];
@@ -451,8 +442,7 @@ static void assert_padding_at_rest(const struct zone *z) {
                     assert_true(z->u[m * z->sc + zone_at(z, (int)i, j, k)] == (m % 4 == 0));
 }
 
-static void initial_state(void **state) {
-    (void)state;
+TEST(initial_state) {
     EACH(b, c, "SWA") {
         struct problem p = problem_of(benchmarks[b], *c);
         for (int n = 0; n < p.zones; n += *c == 'S' ? 1 : 5) {
@@ -474,8 +464,7 @@ static void initial_state(void **state) {
 }
 
 /* A zone wider than a block of columns, and its error norm. */
-static void wide_zone(void **state) {
-    (void)state;
+TEST(wide_zone) {
     struct problem p;
     problem_class(&p, NPBMZ_LU, 'E');
     struct zone z = {.nx = 2 * EXACT_COLUMNS + 13, .ny = 7, .nz = 8};
@@ -502,8 +491,7 @@ static void wide_zone(void **state) {
     zone_free(&z);
 }
 
-static void forcing(void **state) {
-    (void)state;
+TEST(forcing) {
     EACH(b, c, "SW") {
         struct problem p = allocated(benchmarks[b], *c);
         for (int n = 0; n < p.zones; n += b == 0 ? 1 : 3) {
@@ -562,8 +550,7 @@ static void assert_same_zones(const struct problem *p, const struct plain *q) {
     }
 }
 
-static void exchange(void **state) {
-    (void)state;
+TEST(exchange) {
     EACH(b, c, "SW") {
         struct problem p = allocated(benchmarks[b], *c);
         struct plain q;
@@ -579,8 +566,7 @@ static void exchange(void **state) {
 }
 
 /* As a perturbed run begins: initial state, perturbation, exchange. */
-static void perturbed_exchange(void **state) {
-    (void)state;
+TEST(perturbed_exchange) {
     struct problem p = allocated(NPBMZ_BT, 'W');
     struct plain q;
     plain_open(&q, NPBMZ_BT, 'W');
@@ -607,8 +593,7 @@ static void perturbed_exchange(void **state) {
 /* ---- norms and hash ----------------------------------------------------------------------------
  */
 
-static void norms(void **state) {
-    (void)state;
+TEST(norms) {
     EACH(b, c, "SW") {
         struct problem p = allocated(benchmarks[b], *c);
         struct plain q;
@@ -665,8 +650,7 @@ static uint64_t mixed(uint64_t x) { /* the formula of norms.h */
     return x ^ (x >> 32);
 }
 
-static void hash(void **state) {
-    (void)state;
+TEST(hash) {
     struct problem p = allocated(NPBMZ_BT, 'S');
     struct zone *z = &p.zone[1]; /* 18 x 6 x 6 */
     zone_initialise(&p, z);
@@ -703,8 +687,7 @@ static void hash(void **state) {
 /* ---- verification ------------------------------------------------------------------------------
  */
 
-static void nominal_operations(void **state) {
-    (void)state;
+TEST(nominal_operations) {
     static const double million[8][3] = {
         {6.363892, 1.629006, 0.929391},
         {71.759876, 18.225781, 38.829351},
@@ -724,8 +707,7 @@ static void nominal_operations(void **state) {
 }
 
 /* The yardstick itself, and the official values of class S with it. */
-static void official_runs(void **state) {
-    (void)state;
+TEST(official_runs) {
     for (int b = 0; b < 3; b++) {
         struct plain q;
         struct problem p = problem_of(benchmarks[b], 'S');
@@ -744,8 +726,7 @@ static void official_runs(void **state) {
     }
 }
 
-static void verdicts(void **state) {
-    (void)state;
+TEST(verdicts) {
     EACH(b, c, letters) {
         struct problem p;
         problem_class(&p, benchmarks[b], *c);
@@ -812,8 +793,7 @@ static void assert_has(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" is not in\n%s", part, text);
 }
 
-static void printed_verdicts(void **state) {
-    (void)state;
+TEST(printed_verdicts) {
     struct problem p = problem_of(NPBMZ_SP, 'S');
     struct verification v;
     struct norms n = {0};
@@ -856,8 +836,7 @@ static void printed_verdicts(void **state) {
     problem_close(&p);
 }
 
-static void printed_report(void **state) {
-    (void)state;
+TEST(printed_report) {
     struct problem p = problem_of(NPBMZ_SP, 'S');
     char *text = NULL;
     struct report r = {.steps = 100,
@@ -890,8 +869,7 @@ static void printed_report(void **state) {
     problem_close(&p);
 }
 
-static void printed_surface(void **state) {
-    (void)state;
+TEST(printed_surface) {
     struct problem p = problem_of(NPBMZ_LU, 'S');
     struct verification v;
     struct norms n = {0};
@@ -920,30 +898,4 @@ static void printed_surface(void **state) {
     problem_close(&p);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes),
-        cmocka_unit_test(cut),
-        cmocka_unit_test(neighbours),
-        cmocka_unit_test(spacings),
-        cmocka_unit_test(links),
-        cmocka_unit_test(strides),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(bytes),
-        cmocka_unit_test(exact),
-        cmocka_unit_test(initial_state),
-        cmocka_unit_test(wide_zone),
-        cmocka_unit_test(forcing),
-        cmocka_unit_test(exchange),
-        cmocka_unit_test(perturbed_exchange),
-        cmocka_unit_test(norms),
-        cmocka_unit_test(hash),
-        cmocka_unit_test(nominal_operations),
-        cmocka_unit_test(official_runs),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(printed_verdicts),
-        cmocka_unit_test(printed_report),
-        cmocka_unit_test(printed_surface),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

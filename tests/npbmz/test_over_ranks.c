@@ -216,8 +216,7 @@ static void same(int ranks, uint64_t hash) {
 
 /* ---- one hash ------------------------------------------------------------------------------ */
 
-static void test_schedules(void **state) {
-    (void)state;
+TEST(schedules) {
     for (int app = 0; app < APPS; app++) {
         const uint64_t hash = alone(app, "1:CPU:1");
         for (int s = 0; s < LISTED; s++) {
@@ -229,8 +228,7 @@ static void test_schedules(void **state) {
 }
 
 /* In each step on any unit of any rank; devices of ranks with room for all zones and for few. */
-static void test_moving(void **state) {
-    (void)state;
+TEST(moving) {
     static const char *const small[APPS] = {[NPBMZ_BT] = "emulated:2,memory=500KiB",
                                             [NPBMZ_SP] = "emulated:2,memory=250KiB",
                                             [NPBMZ_LU] = "emulated:2,memory=1MiB"};
@@ -252,8 +250,7 @@ static void test_moving(void **state) {
 /* ---- broken on purpose --------------------------------------------------------------------- */
 
 /* Zones go to other ranks between two phases, with what the first has left. */
-static void test_phases(void **state) {
-    (void)state;
+TEST(phases) {
     for (int app = 0; app < APPS; app++) {
         const uint64_t hash = alone(app, "1:CPU:1");
         job.list = CPUS;
@@ -264,8 +261,7 @@ static void test_phases(void **state) {
     }
 }
 
-static void test_altered(void **state) {
-    (void)state;
+TEST(altered) {
     evn_wire_kind watched = watched_kind(&wire_threads, NULL);
     for (int app = 0; app < APPS; app++) {
         const uint64_t hash = alone(app, "1:CPU:1");
@@ -307,8 +303,7 @@ static void check_counts(int ranks) {
     if (!job.at_random) assert_int_equal(expected.moved, 0);
 }
 
-static void test_counts(void **state) {
-    (void)state;
+TEST(counts) {
     evn_wire_kind watched = watched_kind(&wire_threads, NULL);
     for (int app = 0; app < APPS; app++)
         for (int ranks = 2; ranks <= 4; ranks++)
@@ -325,12 +320,4 @@ static void test_counts(void **state) {
             }
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules), cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_phases),    cmocka_unit_test(test_altered),
-        cmocka_unit_test(test_counts),
-    };
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

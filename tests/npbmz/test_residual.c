@@ -132,8 +132,7 @@ static void assert_same_as_plain(struct bench *b, plain_point *f, double scale) 
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static void agrees_with_plain(void **state) {
-    (void)state;
+TEST(agrees_with_plain) {
     for (int s = 0; s < SHAPES; s++) {
         struct bench b;
         open_bench(&b, shapes[s]);
@@ -148,8 +147,7 @@ static void agrees_with_plain(void **state) {
 }
 
 /* The exact solution is stationary under its forcing: nothing remains but rounding. */
-static void exact_solution_is_stationary(void **state) {
-    (void)state;
+TEST(exact_solution_is_stationary) {
     struct bench b;
     open_bench(&b, (const int[3]){24, 18, 12});
     for (int k = 0; k < b.z.nz; k++)
@@ -173,8 +171,7 @@ static void exact_solution_is_stationary(void **state) {
 
 /* ---- which points are written ---------------------------------------------------------------- */
 
-static void zero_beside_the_interior(void **state) {
-    (void)state;
+TEST(zero_beside_the_interior) {
     for (int s = 0; s < SHAPES; s++)
         for (int cores = 1; cores <= 3; cores++) {
             struct bench b;
@@ -202,8 +199,7 @@ static void zero_beside_the_interior(void **state) {
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-static void any_team_gives_the_same_bits(void **state) {
-    (void)state;
+TEST(any_team_gives_the_same_bits) {
     static const int teams[] = {2, 3, 5, 7, 19};
     for (int s = 0; s < SHAPES; s++) {
         struct bench b;
@@ -242,8 +238,7 @@ static void fill_padding(const struct zone *z, double *a) {
         }
 }
 
-static void padding_changes_no_bit(void **state) {
-    (void)state;
+TEST(padding_changes_no_bit) {
     for (int s = 0; s < SHAPES; s++) {
         struct bench b;
         open_bench(&b, shapes[s]);
@@ -263,8 +258,7 @@ static void padding_changes_no_bit(void **state) {
 }
 
 /* Edges and corners of the zone, and f at boundary points, are no part of any stencil. */
-static void edges_change_no_bit(void **state) {
-    (void)state;
+TEST(edges_change_no_bit) {
     struct bench b;
     open_bench(&b, (const int[3]){17, 9, 8});
     const struct zone *z = &b.z;
@@ -290,8 +284,7 @@ static void edges_change_no_bit(void **state) {
 /* ---- scratch --------------------------------------------------------------------------------- */
 
 /* A zone of a problem whose largest extents belong to other zones: run() looks at the guard. */
-static void scratch_of_the_largest_zone_serves_all(void **state) {
-    (void)state;
+TEST(scratch_of_the_largest_zone_serves_all) {
     for (int s = 0; s < SHAPES; s++)
         for (int other = 0; other < SHAPES; other++) {
             struct bench b;
@@ -308,14 +301,5 @@ static void scratch_of_the_largest_zone_serves_all(void **state) {
 
 int main(void) {
     omp_set_dynamic(0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_plain),
-        cmocka_unit_test(exact_solution_is_stationary),
-        cmocka_unit_test(zero_beside_the_interior),
-        cmocka_unit_test(any_team_gives_the_same_bits),
-        cmocka_unit_test(padding_changes_no_bit),
-        cmocka_unit_test(edges_change_no_bit),
-        cmocka_unit_test(scratch_of_the_largest_zone_serves_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

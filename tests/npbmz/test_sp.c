@@ -59,8 +59,7 @@ static void times(const struct pair *b, plain_point *a, double factor) {
 
 /* ---- the phases ---------------------------------------------------------------------------- */
 
-static void residual_phase(void **state) {
-    (void)state;
+TEST(residual_phase) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, NPBMZ_SP, DT, shapes[n], 1);
@@ -105,18 +104,11 @@ static void lines_in_planes(int d, plane_phase *phase) {
     }
 }
 
-static void lines_along_x(void **state) {
-    (void)state;
-    lines_in_planes(0, sp_x);
-}
+TEST(lines_along_x) { lines_in_planes(0, sp_x); }
 
-static void lines_along_y(void **state) {
-    (void)state;
-    lines_in_planes(1, sp_y);
-}
+TEST(lines_along_y) { lines_in_planes(1, sp_y); }
 
-static void lines_along_z(void **state) {
-    (void)state;
+TEST(lines_along_z) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, NPBMZ_SP, DT, shapes[n], 1);
@@ -140,14 +132,10 @@ static void lines_along_z(void **state) {
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-static void whole_step(void **state) {
-    (void)state;
-    pair_steps_agree(NPBMZ_SP, DT, shapes, SHAPES);
-}
+TEST(whole_step) { pair_steps_agree(NPBMZ_SP, DT, shapes, SHAPES); }
 
 /* and the increments alone, which are small */
-static void increments(void **state) {
-    (void)state;
+TEST(increments) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, NPBMZ_SP, DT, shapes[n], 1);
@@ -168,28 +156,20 @@ static void increments(void **state) {
 
 /* ---- what must not change ------------------------------------------------------------------ */
 
-static void only_interior_points_change(void **state) {
-    (void)state;
-    pair_others_stay(NPBMZ_SP, DT, shapes, SHAPES);
-}
+TEST(only_interior_points_change) { pair_others_stay(NPBMZ_SP, DT, shapes, SHAPES); }
 
-static void bits_do_not_depend_on_the_team(void **state) {
-    (void)state;
+TEST(bits_do_not_depend_on_the_team) {
     /* zones of classes A and D too: the first's planes are done at once, the second's in parts */
     static const int larger[][3] = {{32, 32, 16}, {51, 38, 34}};
     pair_team_has_no_say(NPBMZ_SP, DT, shapes, SHAPES, 3);
     pair_team_has_no_say(NPBMZ_SP, DT, larger, 2, 3);
 }
 
-static void bits_do_not_depend_on_padding(void **state) {
-    (void)state;
-    pair_padding_has_no_say(NPBMZ_SP, DT, shapes, SHAPES);
-}
+TEST(bits_do_not_depend_on_padding) { pair_padding_has_no_say(NPBMZ_SP, DT, shapes, SHAPES); }
 
 /* A line's answer must not depend on the lane and block that it falls into: the same row of points
  * everywhere gives the same bits everywhere. */
-static void bits_do_not_depend_on_the_lane(void **state) {
-    (void)state;
+TEST(bits_do_not_depend_on_the_lane) {
     struct pair b;
     const int n[3] = {21, 21, 21};
     pair_open(&b, NPBMZ_SP, DT, n, 1);
@@ -220,18 +200,4 @@ static void bits_do_not_depend_on_the_lane(void **state) {
     pair_close(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual_phase),
-        cmocka_unit_test(lines_along_x),
-        cmocka_unit_test(lines_along_y),
-        cmocka_unit_test(lines_along_z),
-        cmocka_unit_test(whole_step),
-        cmocka_unit_test(increments),
-        cmocka_unit_test(only_interior_points_change),
-        cmocka_unit_test(bits_do_not_depend_on_the_team),
-        cmocka_unit_test(bits_do_not_depend_on_padding),
-        cmocka_unit_test(bits_do_not_depend_on_the_lane),
-    };
-    return cmocka_run_group_tests_name("sp", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

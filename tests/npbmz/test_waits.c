@@ -45,8 +45,7 @@ static struct waits waits_of(enum npbmz_benchmark benchmark, const char *units_t
     return w;
 }
 
-static void test_one_device(void **state) {
-    (void)state;
+TEST(one_device) {
     const struct fake_cuda *fake = fake_driver();
     for (int b = NPBMZ_BT; b <= NPBMZ_LU; b++) {
         const struct waits few = waits_of((enum npbmz_benchmark)b, "1:GPU:1", 3);
@@ -63,17 +62,10 @@ static void test_one_device(void **state) {
 
 /* The counter counts: a device that exchanges with cores by way of the host is waited for more
  * often. */
-static void test_with_cores(void **state) {
-    (void)state;
+TEST(with_cores) {
     const struct waits few = waits_of(NPBMZ_BT, "1:CPU:1,1:GPU:1", 3);
     const struct waits more = waits_of(NPBMZ_BT, "1:CPU:1,1:GPU:1", 8);
     assert_true(more.device - few.device > 5);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_device),
-        cmocka_unit_test(test_with_cores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,6 +5,8 @@
  * with the tags that the library has. Then what is refused. Run: ctest -R own-mpi. usage: own
  * [refused] */
 #include <evener.h>
+#include <evener/cluster.h>
+#include <evener/open.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +76,21 @@ static void refuse(int rank) {
     MPI_Comm_free(&half);
 }
 
+/* A session that is closed after MPI_Finalize(), and one that is opened then. */
+static int be_late(void) {
+    evn_session *session;
+    evn_loop *loop;
+    const int comm = (int)MPI_Comm_c2f(MPI_COMM_WORLD);
+    evn_status status = evn_open_comm(&session, comm, NULL, NULL, 0);
+    if (!status) status = evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = 4});
+    MPI_Finalize();
+    if (!status) status = evn_close(session);
+    refused("late", status);
+    refused("late", evn_open_comm(&session, comm, NULL, NULL, 0));
+    fflush(stdout);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     int level, rank, size, wrong = 0;
     evn_session *session;
@@ -84,6 +101,7 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 1 && !strcmp(argv[1], "late")) return be_late();
     if (argc > 1) {
         if (!strcmp(argv[1], "refused")) refuse(rank);
         if (level < MPI_THREAD_SERIALIZED) {

@@ -3,22 +3,20 @@ server of files; what is refused; directives on each rank with halos by MPI betw
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import programs  # pylint: disable=wrong-import-position
 
 SOURCE, BUILD, KIND = sys.argv[1:4]
 WIRES = {k: os.path.join(BUILD, "lib", "evener", f"evener-wire-{k}.so") for k in ("openmpi", "mpich")}
 HERE = os.path.join(SOURCE, "tests", "owncomm")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
-ENV.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1", EVENER_UNITS="1:CPU:1", LC_ALL="C",
-           EVENER_WIRE=WIRES[KIND])
-if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-    ENV.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+ENV = programs.clean(EVENER_OVERSUBSCRIBE="1", EVENER_UNITS="1:CPU:1", LC_ALL="C", EVENER_WIRE=WIRES[KIND])
 
 
 def run(words, **env):
-    return subprocess.run(words, env=ENV | env, capture_output=True, text=True, timeout=240)
+    return programs.ended(words, env=ENV, **env)
 
 
 def fine(done):
@@ -50,11 +48,11 @@ def tiles(launcher, mpicc, folder):
 
 
 def main():
-    mpirun, mpicc, mpifort = (shutil.which(f"{name}.{KIND}") for name in ("mpirun", "mpicc", "mpifort"))
-    if not mpirun or not mpicc or not os.path.exists(WIRES[KIND]):
+    mpicc, mpifort = (shutil.which(f"{name}.{KIND}") for name in ("mpicc", "mpifort"))
+    if not programs.mpirun(KIND) or not mpicc or not os.path.exists(WIRES[KIND]):
         print(f"no {KIND} here")
         sys.exit(77)
-    launcher = [mpirun, "-q", "--oversubscribe", "-n"] if KIND == "openmpi" else [mpirun, "-n"]
+    launcher = [*programs.mpirun(KIND), "-n"]
     libraries = run([os.path.join(BUILD, "evener-cc"), "--link-flags"]).stdout.split()
     libraries = [w for w in libraries if not w.startswith("-Wl,--wrap")]
     with tempfile.TemporaryDirectory() as folder:
@@ -73,6 +71,9 @@ def main():
         same("refused", said, r"inter: bad input[^\n]*an inter-communicator; [^\n]*\nnone: bad input[^\n]*communicator -?\d+ is none; [^\n]*\n")
         said = fine(run([*launcher, "2", program, "single"]))
         same("single", said, r"(single: [^\n]*thread level \d, and MPI_THREAD_SERIALIZED \(\d\) is needed[^\n]*\n)?")
+        done = run([*launcher, "2", program, "late"])
+        same("late", "".join(sorted(done.stdout.splitlines(True))), r"(late: [^\n]*a communicator after MPI_Finalize\(\)[^\n]*\n){2}"
+             r"(late: [^\n]*MPI_Finalize\(\) was called while ranks are in use; [^\n]*\n){2}")
         other = next(k for k in WIRES if k != KIND)
         if os.path.exists(WIRES[other]):
             done = run([*launcher, "2", program], EVENER_WIRE=WIRES[other])

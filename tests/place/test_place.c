@@ -1,23 +1,15 @@
 /* Regions go where they are acquired and nowhere else, and every byte is counted. Devices are
  * emulated: what is stale there is NaN. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-#include <evener.h>
+#include "world.h"
+#include "device/devices.h"
 #include <evener/place.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { REGIONS = 6, DOUBLES = 1000 };
 #define BYTES (DOUBLES * sizeof(double))
 
 struct fixture {
-    evn_machine *machine;
     evn_units *units;
     evn_place *place;
     double *host[REGIONS];
@@ -26,14 +18,12 @@ struct fixture {
 
 static struct fixture open_fixture(const char *list, const char *devices, double share) {
     struct fixture f;
-    assert_int_equal(evn_machine_open(&f.machine), EVN_OK);
-    assert_int_equal(evn_units_open_on(&f.units, f.machine, list, devices, EVN_OVERSUBSCRIBE),
-                     EVN_OK);
-    assert_int_equal(evn_place_open(&f.place, f.units, share), EVN_OK);
+    f.units = open_units(list, devices);
+    assert_ok(evn_place_open(&f.place, f.units, share));
     for (int r = 0; r < REGIONS; r++) {
         f.host[r] = malloc(BYTES);
         for (int i = 0; i < DOUBLES; i++) f.host[r][i] = r + i / 1024.0;
-        assert_int_equal(evn_place_add(f.place, f.host[r], BYTES, &f.region[r]), EVN_OK);
+        assert_ok(evn_place_add(f.place, f.host[r], BYTES, &f.region[r]));
         assert_int_equal(f.region[r], r);
     }
     return f;
@@ -41,16 +31,15 @@ static struct fixture open_fixture(const char *list, const char *devices, double
 
 static void close_fixture(struct fixture *f) {
     evn_place_close(f->place);
-    evn_units_close(f->units);
-    evn_machine_close(f->machine);
+    close_units(f->units);
     for (int r = 0; r < REGIONS; r++) free(f->host[r]);
 }
 
 static void acquire(struct fixture *f, int region, int space, evn_access access) {
-    if (evn_place_acquire(f->place, 1, &region, space, access)) fail_msg("%s", evn_message());
+    ok(evn_place_acquire(f->place, 1, &region, space, access));
 }
 static void release(struct fixture *f, int region, int space) {
-    if (evn_place_release(f->place, 1, &region, space)) fail_msg("%s", evn_message());
+    ok(evn_place_release(f->place, 1, &region, space));
 }
 static void use(struct fixture *f, int region, int space, evn_access access) {
     acquire(f, region, space, access);
@@ -67,14 +56,14 @@ static void expect_moves(struct fixture *f, int from, int to, int copies) {
 static void add_on_device(struct fixture *f, int region, int space) {
     double *copy = malloc(BYTES);
     evn_queue *q;
-    assert_int_equal(evn_queue_open(&q, evn_place_device(f->place, space)), EVN_OK);
+    assert_ok(evn_queue_open(&q, evn_place_device(f->place, space)));
     evn_buffer *b = evn_place_buffer(f->place, space);
     size_t at = evn_place_at(f->place, region, space);
-    assert_int_equal(evn_copy_to_host(q, copy, b, at, BYTES), EVN_OK);
-    assert_int_equal(evn_queue_finish(q), EVN_OK);
+    assert_ok(evn_copy_to_host(q, copy, b, at, BYTES));
+    assert_ok(evn_queue_finish(q));
     for (int i = 0; i < DOUBLES; i++) copy[i] += 100;
-    assert_int_equal(evn_copy_to_device(q, b, at, copy, BYTES), EVN_OK);
-    assert_int_equal(evn_queue_finish(q), EVN_OK);
+    assert_ok(evn_copy_to_device(q, b, at, copy, BYTES));
+    assert_ok(evn_queue_finish(q));
     evn_queue_close(q);
     free(copy);
 }
@@ -85,8 +74,7 @@ static void expect_host(struct fixture *f, int region, double add) {
             fail_msg("region %d value %d is %g", region, i, f->host[region][i]);
 }
 
-static void test_round_trip(void **state) {
-    (void)state;
+TEST(round_trip) {
     struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     assert_int_equal(evn_place_spaces(f.place), 3);
     assert_int_equal(evn_place_space(f.place, evn_units_get(f.units, 0), 0), EVN_HOST);
@@ -126,8 +114,7 @@ static void test_round_trip(void **state) {
     close_fixture(&f);
 }
 
-static void test_one_at_a_time(void **state) {
-    (void)state;
+TEST(one_at_a_time) {
     struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
     int r = 4;
     acquire(&f, r, 1, EVN_READ);
@@ -147,12 +134,11 @@ static void test_one_at_a_time(void **state) {
 
 /* A device for two regions and a half: the longest unused leaves, and what was changed is not lost.
  */
-static void test_eviction(void **state) {
-    (void)state;
+TEST(eviction) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
     int all[REGIONS] = {0, 1, 2, 3, 4, 5};
     int fit;
-    assert_int_equal(evn_place_fits(f.place, REGIONS, all, 1, &fit), EVN_OK);
+    assert_ok(evn_place_fits(f.place, REGIONS, all, 1, &fit));
     assert_int_equal(fit, 2);
     for (int round = 0; round < 2; round++)
         for (int r = 0; r < REGIONS; r++) {
@@ -160,7 +146,7 @@ static void test_eviction(void **state) {
             add_on_device(&f, r, 1);
             release(&f, r, 1);
         }
-    assert_true(evn_device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
+    assert_true(device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
     int resident = 0;
     for (int r = 0; r < REGIONS; r++) resident += evn_place_valid(f.place, r, 1);
     assert_int_equal(resident, 2);
@@ -184,24 +170,14 @@ static void test_eviction(void **state) {
     close_fixture(&f);
     /* one alone that does not fit: what is missing is said */
     f = open_fixture("1:GPU:1", "emulated:1,memory=4KiB", 0.5);
-    assert_int_equal(evn_place_acquire(f.place, 1, all, 1, EVN_BOTH), EVN_MEMORY);
-    assert_non_null(strstr(evn_message(), "0.008 MB"));
-    assert_non_null(strstr(evn_message(), "0.002 MB"));
+    assert_fails(evn_place_acquire(f.place, 1, all, 1, EVN_BOTH), EVN_MEMORY, "0.008 MB");
+    assert_says("0.002 MB");
     close_fixture(&f);
 }
 
 /* ---- mistakes ---- */
 
-static void expect(evn_status got, evn_status want, const char *says) {
-    if (got != want || !strstr(evn_message(), says))
-        fail_msg("%d \"%s\" instead of %d \"%s\"", got, evn_message(), want, says);
-}
-static void says(const char *text) {
-    if (!strstr(evn_message(), text)) fail_msg("\"%s\" instead of \"%s\"", evn_message(), text);
-}
-
-static void test_numbers(void **state) {
-    (void)state;
+TEST(numbers) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     const int bad[] = {-1, REGIONS, 1 << 30, -(1 << 30)};
     for (int i = 0; i < 4; i++) {
@@ -210,53 +186,52 @@ static void test_numbers(void **state) {
         int fit;
         snprintf(none, sizeof none, "there is no region %d", r);
         assert_int_equal(evn_place_where(f.place, r), -1);
-        says(none);
+        assert_says(none);
         assert_int_equal(evn_place_valid(f.place, r, EVN_HOST), 0);
-        says(none);
+        assert_says(none);
         assert_int_equal(evn_place_at(f.place, r, 1), 0);
-        says(none);
+        assert_says(none);
         assert_null(evn_place_host(f.place, r));
-        says(none);
-        expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, none);
-        expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, none);
-        expect(evn_place_fits(f.place, 1, &r, 1, &fit), EVN_USAGE, none);
-        expect(evn_place_arrive(f.place, r, &fit), EVN_USAGE, none);
-        expect(evn_place_leave(f.place, r), EVN_USAGE, none);
-        expect(evn_place_remove(f.place, r), EVN_USAGE, none);
+        assert_says(none);
+        assert_fails(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, none);
+        assert_fails(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, none);
+        assert_fails(evn_place_fits(f.place, 1, &r, 1, &fit), EVN_USAGE, none);
+        assert_fails(evn_place_arrive(f.place, r, &fit), EVN_USAGE, none);
+        assert_fails(evn_place_leave(f.place, r), EVN_USAGE, none);
+        assert_fails(evn_place_remove(f.place, r), EVN_USAGE, none);
     }
     for (int space = -1; space <= 2; space += 3) {
         const char *none = space < 0 ? "there is no space -1, only 0 to 1" : "no space 2";
         const int r = 0;
         int fit;
         assert_int_equal(evn_place_valid(f.place, r, space), 0);
-        says(none);
+        assert_says(none);
         assert_int_equal(evn_place_at(f.place, r, space), 0);
-        says(none);
+        assert_says(none);
         assert_null(evn_place_buffer(f.place, space));
-        says(none);
+        assert_says(none);
         assert_null(evn_place_device(f.place, space));
-        says(none);
+        assert_says(none);
         assert_int_equal(evn_place_moves(f.place, space, 0).copies, 0);
-        says(none);
+        assert_says(none);
         assert_int_equal(evn_place_moves(f.place, 0, space).bytes, 0);
-        says(none);
-        expect(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE, none);
-        expect(evn_place_release(f.place, 1, &r, space), EVN_USAGE, none);
-        expect(evn_place_fits(f.place, 1, &r, space, &fit), EVN_USAGE, none);
+        assert_says(none);
+        assert_fails(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE, none);
+        assert_fails(evn_place_release(f.place, 1, &r, space), EVN_USAGE, none);
+        assert_fails(evn_place_fits(f.place, 1, &r, space, &fit), EVN_USAGE, none);
     }
     const int r = 0;
-    expect(evn_place_acquire(f.place, 1, &r, 1, (evn_access)0), EVN_USAGE, "access 0");
-    expect(evn_place_acquire(f.place, 1, &r, 1, (evn_access)4), EVN_USAGE, "access 4");
-    expect(evn_place_acquire(f.place, -1, &r, 1, EVN_READ), EVN_USAGE, "-1 regions");
-    expect(evn_place_acquire(f.place, 1, NULL, 1, EVN_READ), EVN_USAGE, "without regions");
+    assert_fails(evn_place_acquire(f.place, 1, &r, 1, (evn_access)0), EVN_USAGE, "access 0");
+    assert_fails(evn_place_acquire(f.place, 1, &r, 1, (evn_access)4), EVN_USAGE, "access 4");
+    assert_fails(evn_place_acquire(f.place, -1, &r, 1, EVN_READ), EVN_USAGE, "-1 regions");
+    assert_fails(evn_place_acquire(f.place, 1, NULL, 1, EVN_READ), EVN_USAGE, "without regions");
     int n;
-    expect(evn_place_add(f.place, f.host[0], 0, &n), EVN_USAGE, "0 bytes");
-    expect(evn_place_make(f.place, 0, &n), EVN_USAGE, "0 bytes");
+    assert_fails(evn_place_add(f.place, f.host[0], 0, &n), EVN_USAGE, "0 bytes");
+    assert_fails(evn_place_make(f.place, 0, &n), EVN_USAGE, "0 bytes");
     close_fixture(&f);
 }
 
-static void test_space_of_a_unit(void **state) {
-    (void)state;
+TEST(space_of_a_unit) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:2", "emulated", 0.5);
     const evn_unit *cpu = evn_units_get(f.units, 0), *gpu = evn_units_get(f.units, 1);
     assert_int_equal(evn_place_space(f.place, cpu, 0), EVN_HOST);
@@ -268,77 +243,77 @@ static void test_space_of_a_unit(void **state) {
         assert_ptr_equal(evn_place_device(f.place, space), evn_unit_device(gpu, d));
     }
     assert_int_equal(evn_place_space(f.place, cpu, 1), -1);
-    says("unit 0 has no device 1");
+    assert_says("unit 0 has no device 1");
     assert_int_equal(evn_place_space(f.place, gpu, 2), -1);
-    says("unit 1 has no device 2; it has 2");
+    assert_says("unit 1 has no device 2; it has 2");
     assert_int_equal(evn_place_space(f.place, gpu, -2), -1);
     assert_int_equal(evn_place_space(f.place, NULL, 0), -1);
     evn_units *described;
-    assert_int_equal(evn_units_open_on(&described, f.machine, "1:GPU:1", "emulated",
-                                       EVN_DESCRIBE_ONLY | EVN_OVERSUBSCRIBE),
-                     EVN_OK);
+    assert_ok(evn_units_open_on(&described, evn_units_machine(f.units), "1:GPU:1", "emulated",
+                                EVN_DESCRIBE_ONLY | EVN_OVERSUBSCRIBE));
     assert_int_equal(evn_place_space(f.place, evn_units_get(described, 0), 0), -1);
-    says("unit 0 is only described");
+    assert_says("unit 0 is only described");
     evn_place *none = f.place;
-    expect(evn_place_open(&none, described, 0.5), EVN_USAGE, "unit 0 is only described");
+    assert_fails(evn_place_open(&none, described, 0.5), EVN_USAGE, "unit 0 is only described");
     assert_null(none);
-    expect(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "NULL instead of units");
-    expect(evn_place_open(&none, f.units, 1.5), EVN_USAGE, "share of 1.5");
+    assert_fails(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "NULL instead of units");
+    assert_fails(evn_place_open(&none, f.units, 1.5), EVN_USAGE, "share of 1.5");
     evn_units_close(described);
     evn_place_lose(f.place, evn_place_space(f.place, gpu, 0));
     assert_int_equal(evn_place_space(f.place, gpu, 0), -1);
-    says("device 0 of unit 1 is in no space here, or was lost");
+    assert_says("device 0 of unit 1 is in no space here, or was lost");
     assert_int_equal(evn_place_space(f.place, gpu, 1), 2);
     close_fixture(&f);
 }
 
-static void test_release(void **state) {
-    (void)state;
+TEST(release) {
     struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
     int two[] = {3, 4};
-    expect(evn_place_release(f.place, 2, two, 1), EVN_USAGE,
-           "region 3 is released in space 1 and was not acquired there; it is held nowhere");
+    assert_fails(evn_place_release(f.place, 2, two, 1), EVN_USAGE,
+                 "region 3 is released in space 1 and was not acquired there; it is held nowhere");
     acquire(&f, 4, 2, EVN_READ);
     acquire(&f, 4, 1, EVN_READ);
     acquire(&f, 3, 1, EVN_BOTH);
     /* the wrong space */
     int r = 3;
-    expect(evn_place_release(f.place, 1, &r, 2), EVN_USAGE,
-           "region 3 is released in space 2 and was not acquired there; it is held in space 1 for "
-           "writing");
-    expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, "in space 1 for writing");
+    assert_fails(
+        evn_place_release(f.place, 1, &r, 2), EVN_USAGE,
+        "region 3 is released in space 2 and was not acquired there; it is held in space 1 for "
+        "writing");
+    assert_fails(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, "in space 1 for writing");
     r = 4;
-    expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE,
-           "in space 1 for reading, in space 2 for reading");
+    assert_fails(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE,
+                 "in space 1 for reading, in space 2 for reading");
     /* all or nothing: the second is not held there */
     r = 3;
     int wrong[] = {3, 5};
-    expect(evn_place_release(f.place, 2, wrong, 1), EVN_USAGE, "region 5");
-    expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE,
-           "region 3 cannot be acquired in space 0 for reading: it is held in space 1 for writing");
+    assert_fails(evn_place_release(f.place, 2, wrong, 1), EVN_USAGE, "region 5");
+    assert_fails(
+        evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE,
+        "region 3 cannot be acquired in space 0 for reading: it is held in space 1 for writing");
     int twice[] = {3, 3};
-    expect(evn_place_release(f.place, 2, twice, 1), EVN_USAGE,
-           "region 3 is released in space 1 more often than it was acquired");
-    assert_int_equal(evn_place_release(f.place, 2, two, 1), EVN_OK);
-    expect(evn_place_release(f.place, 2, two, 1), EVN_USAGE, "region 3 is released in space 1");
-    assert_int_equal(evn_place_release(f.place, 0, NULL, 1), EVN_OK);
+    assert_fails(evn_place_release(f.place, 2, twice, 1), EVN_USAGE,
+                 "region 3 is released in space 1 more often than it was acquired");
+    assert_ok(evn_place_release(f.place, 2, two, 1));
+    assert_fails(evn_place_release(f.place, 2, two, 1), EVN_USAGE,
+                 "region 3 is released in space 1");
+    assert_ok(evn_place_release(f.place, 0, NULL, 1));
     use(&f, 3, 2, EVN_BOTH);
     r = 4; /* which is still read in space 2 */
-    expect(evn_place_acquire(f.place, 1, &r, 2, EVN_WRITE), EVN_USAGE,
-           "for writing: it is held in space 2 for reading");
+    assert_fails(evn_place_acquire(f.place, 1, &r, 2, EVN_WRITE), EVN_USAGE,
+                 "for writing: it is held in space 2 for reading");
     release(&f, 4, 2);
     use(&f, 4, 2, EVN_WRITE);
     close_fixture(&f);
 }
 
 /* An access mode for each region; all or nothing; the same region twice. */
-static void test_each(void **state) {
-    (void)state;
+TEST(each) {
     struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
     const int region[] = {0, 1, 2};
     const evn_access access[] = {EVN_READ, EVN_BOTH, EVN_WRITE};
     for (int round = 0; round < 2; round++) { /* the second time they are there already */
-        assert_int_equal(evn_place_acquire_each(f.place, 3, region, 1, access), EVN_OK);
+        assert_ok(evn_place_acquire_each(f.place, 3, region, 1, access));
         expect_moves(&f, EVN_HOST, 1, 2);
         assert_true(evn_place_valid(f.place, 0, EVN_HOST));
         assert_false(evn_place_valid(f.place, 1, EVN_HOST));
@@ -348,11 +323,11 @@ static void test_each(void **state) {
         assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_WRITE), EVN_USAGE);
         one = 1;
         assert_int_equal(evn_place_acquire(f.place, 1, &one, 2, EVN_READ), EVN_USAGE);
-        assert_int_equal(evn_place_release(f.place, 3, region, 1), EVN_OK);
+        assert_ok(evn_place_release(f.place, 3, region, 1));
     }
     /* all or nothing */
     acquire(&f, 2, 1, EVN_READ);
-    expect(evn_place_acquire_each(f.place, 3, region, 1, access), EVN_USAGE, "region 2");
+    assert_fails(evn_place_acquire_each(f.place, 3, region, 1, access), EVN_USAGE, "region 2");
     release(&f, 2, 1);
     for (int r = 0; r < 3; r++) use(&f, r, 2, EVN_BOTH);
     /* twice */
@@ -362,14 +337,14 @@ static void test_each(void **state) {
     const evn_access first[] = {EVN_BOTH, EVN_READ, EVN_READ};
     for (int round = 0; round < 2; round++) {
         for (int space = 0; space < 2; space++) {
-            expect(evn_place_acquire_each(f.place, 3, same, space, last), EVN_USAGE,
-                   "region 4 is in a list twice");
-            expect(evn_place_acquire_each(f.place, 3, same, space, first), EVN_USAGE,
-                   "region 4 is in a list twice");
-            expect(evn_place_acquire(f.place, 3, same, space, EVN_WRITE), EVN_USAGE,
-                   "region 4 is in a list twice");
+            assert_fails(evn_place_acquire_each(f.place, 3, same, space, last), EVN_USAGE,
+                         "region 4 is in a list twice");
+            assert_fails(evn_place_acquire_each(f.place, 3, same, space, first), EVN_USAGE,
+                         "region 4 is in a list twice");
+            assert_fails(evn_place_acquire(f.place, 3, same, space, EVN_WRITE), EVN_USAGE,
+                         "region 4 is in a list twice");
             evn_place_reset_moves(f.place);
-            assert_int_equal(evn_place_acquire_each(f.place, 3, same, space, reads), EVN_OK);
+            assert_ok(evn_place_acquire_each(f.place, 3, same, space, reads));
             expect_moves(&f, EVN_HOST, 1, round == 0 && space == 1); /* once */
             expect_moves(&f, 1, EVN_HOST, round == 1 && space == 0);
             release(&f, 4, space);
@@ -386,45 +361,45 @@ static void test_each(void **state) {
 
 /* ---- regions that come and go ---- */
 
-static void test_absent(void **state) {
-    (void)state;
+TEST(absent) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     int r, fit;
-    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &r), EVN_OK);
+    assert_ok(evn_place_add(f.place, NULL, BYTES, &r));
     assert_int_equal(r, REGIONS);
     for (int space = 0; space < 2; space++) {
-        expect(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE,
-               "region 6 is absent: its memory is with another process");
-        expect(evn_place_acquire(f.place, 1, &r, space, EVN_WRITE), EVN_USAGE, "absent");
+        assert_fails(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE,
+                     "region 6 is absent: its memory is with another process");
+        assert_fails(evn_place_acquire(f.place, 1, &r, space, EVN_WRITE), EVN_USAGE, "absent");
         assert_false(evn_place_valid(f.place, r, space));
     }
     assert_null(evn_place_host(f.place, r));
     assert_int_equal(evn_place_where(f.place, r), -1);
-    expect(evn_place_leave(f.place, r), EVN_USAGE, "region 6 leaves and is absent already");
-    expect(evn_place_arrive(f.place, r, NULL), EVN_USAGE, "region 6 arrives at no memory");
-    expect(evn_place_arrive(f.place, r, f.host[2] + 1), EVN_USAGE, "would overlap region 2");
-    expect(evn_place_arrive(f.place, 2, &fit), EVN_USAGE, "region 2 arrives and is here already");
+    assert_fails(evn_place_leave(f.place, r), EVN_USAGE, "region 6 leaves and is absent already");
+    assert_fails(evn_place_arrive(f.place, r, NULL), EVN_USAGE, "region 6 arrives at no memory");
+    assert_fails(evn_place_arrive(f.place, r, f.host[2] + 1), EVN_USAGE, "would overlap region 2");
+    assert_fails(evn_place_arrive(f.place, 2, &fit), EVN_USAGE,
+                 "region 2 arrives and is here already");
 
     double *here = malloc(BYTES), *there = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) here[i] = i;
-    assert_int_equal(evn_place_arrive(f.place, r, here), EVN_OK);
+    assert_ok(evn_place_arrive(f.place, r, here));
     assert_true(evn_place_valid(f.place, r, EVN_HOST));
     assert_ptr_equal(evn_place_host(f.place, r), here);
     acquire(&f, r, 1, EVN_BOTH);
-    expect(evn_place_leave(f.place, r), EVN_USAGE,
-           "region 6 cannot leave: it is held in space 1 for writing");
+    assert_fails(evn_place_leave(f.place, r), EVN_USAGE,
+                 "region 6 cannot leave: it is held in space 1 for writing");
     add_on_device(&f, r, 1);
     release(&f, r, 1);
     assert_true(isnan(here[3]));
-    assert_int_equal(evn_place_leave(f.place, r), EVN_OK);
+    assert_ok(evn_place_leave(f.place, r));
     for (int i = 0; i < DOUBLES; i++) assert_true(here[i] == i + 100);
     assert_null(evn_place_host(f.place, r));
     assert_false(evn_place_valid(f.place, r, EVN_HOST) || evn_place_valid(f.place, r, 1));
-    expect(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "absent");
+    assert_fails(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "absent");
     /* elsewhere, with the same number */
     memcpy(there, here, BYTES);
     memset(here, 0, BYTES);
-    assert_int_equal(evn_place_arrive(f.place, r, there), EVN_OK);
+    assert_ok(evn_place_arrive(f.place, r, there));
     acquire(&f, r, 1, EVN_BOTH);
     add_on_device(&f, r, 1);
     release(&f, r, 1);
@@ -433,7 +408,8 @@ static void test_absent(void **state) {
     /* what was valid only on a lost device cannot come home, and need not stay */
     use(&f, r, 1, EVN_BOTH);
     evn_place_lose(f.place, 1);
-    expect(evn_place_leave(f.place, r), EVN_DEVICE, "region 6 was valid only on a device that is");
+    assert_fails(evn_place_leave(f.place, r), EVN_DEVICE,
+                 "region 6 was valid only on a device that is");
     assert_null(evn_place_host(f.place, r));
     free(here);
     free(there);
@@ -445,11 +421,10 @@ static void fill_on_device(struct fixture *f, int region, int space, double valu
     double *copy = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) copy[i] = value + i;
     evn_queue *q;
-    assert_int_equal(evn_queue_open(&q, evn_place_device(f->place, space)), EVN_OK);
-    assert_int_equal(evn_copy_to_device(q, evn_place_buffer(f->place, space),
-                                        evn_place_at(f->place, region, space), copy, BYTES),
-                     EVN_OK);
-    assert_int_equal(evn_queue_finish(q), EVN_OK);
+    assert_ok(evn_queue_open(&q, evn_place_device(f->place, space)));
+    assert_ok(evn_copy_to_device(q, evn_place_buffer(f->place, space),
+                                 evn_place_at(f->place, region, space), copy, BYTES));
+    assert_ok(evn_queue_finish(q));
     evn_queue_close(q);
     free(copy);
 }
@@ -464,20 +439,22 @@ static void expect_filled(struct fixture *f, int region, double value) {
     release(f, region, EVN_HOST);
 }
 
-static void test_made(void **state) {
-    (void)state;
+TEST(made) {
     struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     int a, b;
-    assert_int_equal(evn_place_make(f.place, BYTES, &a), EVN_OK);
-    assert_int_equal(evn_place_make(f.place, BYTES, &b), EVN_OK);
+    assert_ok(evn_place_make(f.place, BYTES, &a));
+    assert_ok(evn_place_make(f.place, BYTES, &b));
     assert_int_equal(evn_place_where(f.place, a), -1);
     for (int space = 0; space < 3; space++) {
-        expect(evn_place_acquire(f.place, 1, &a, space, EVN_READ), EVN_USAGE,
-               "region 6 is to be read and nobody has written it yet");
-        expect(evn_place_acquire(f.place, 1, &a, space, EVN_BOTH), EVN_USAGE, "nobody has written");
+        assert_fails(evn_place_acquire(f.place, 1, &a, space, EVN_READ), EVN_USAGE,
+                     "region 6 is to be read and nobody has written it yet");
+        assert_fails(evn_place_acquire(f.place, 1, &a, space, EVN_BOTH), EVN_USAGE,
+                     "nobody has written");
     }
-    expect(evn_place_leave(f.place, a), EVN_USAGE, "region 6 cannot leave: the place has made it");
-    expect(evn_place_arrive(f.place, a, &b), EVN_USAGE, "region 6 arrives and is here already");
+    assert_fails(evn_place_leave(f.place, a), EVN_USAGE,
+                 "region 6 cannot leave: the place has made it");
+    assert_fails(evn_place_arrive(f.place, a, &b), EVN_USAGE,
+                 "region 6 arrives and is here already");
     /* from device to device without the host */
     acquire(&f, a, 1, EVN_WRITE);
     fill_on_device(&f, a, 1, 1000);
@@ -503,28 +480,27 @@ static void test_made(void **state) {
     /* lost: written once, and gone */
     acquire(&f, b, 1, EVN_BOTH);
     evn_place_lose(f.place, 1);
-    expect(evn_place_release(f.place, 1, &b, 1), EVN_USAGE, "held nowhere");
-    expect(evn_place_acquire(f.place, 1, &b, EVN_HOST, EVN_READ), EVN_DEVICE,
-           "region 7 was valid only on a device that is lost");
-    expect(evn_place_acquire(f.place, 1, &b, 1, EVN_WRITE), EVN_USAGE,
-           "there is no space 1 any more: its device was lost");
+    assert_fails(evn_place_release(f.place, 1, &b, 1), EVN_USAGE, "held nowhere");
+    assert_fails(evn_place_acquire(f.place, 1, &b, EVN_HOST, EVN_READ), EVN_DEVICE,
+                 "region 7 was valid only on a device that is lost");
+    assert_fails(evn_place_acquire(f.place, 1, &b, 1, EVN_WRITE), EVN_USAGE,
+                 "there is no space 1 any more: its device was lost");
     use(&f, b, EVN_HOST, EVN_WRITE);
     close_fixture(&f);
 }
 
 /* A device for two regions and a half: made ones get memory on the host when they have to leave,
  * and not before. */
-static void test_made_are_evicted(void **state) {
-    (void)state;
+TEST(made_are_evicted) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
     int made[4];
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
         acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, 10 * i);
         release(&f, made[i], 1);
     }
-    assert_true(evn_device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
+    assert_true(device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(evn_place_valid(f.place, made[i], 1), i >= 2);
         assert_int_equal(evn_place_host(f.place, made[i]) != NULL, i < 2);
@@ -536,8 +512,7 @@ static void test_made_are_evicted(void **state) {
 }
 
 /* Memory that is given to another region is not poisoned after that has been written. */
-static void test_poison_is_not_late(void **state) {
-    (void)state;
+TEST(poison_is_not_late) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
     for (int round = 0; round < 200; round++) {
         use(&f, 0, 1, EVN_READ);
@@ -550,45 +525,46 @@ static void test_poison_is_not_late(void **state) {
     close_fixture(&f);
 }
 
-static void test_remove(void **state) {
-    (void)state;
+TEST(remove) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     int made, r = 3, n;
-    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
+    assert_ok(evn_place_make(f.place, BYTES, &made));
     acquire(&f, 3, 1, EVN_BOTH);
     add_on_device(&f, 3, 1);
-    expect(evn_place_remove(f.place, 3), EVN_USAGE,
-           "region 3 cannot be removed: it is held in space 1 for writing");
+    assert_fails(evn_place_remove(f.place, 3), EVN_USAGE,
+                 "region 3 cannot be removed: it is held in space 1 for writing");
     release(&f, 3, 1);
     assert_true(isnan(f.host[3][0]));
-    assert_int_equal(evn_place_remove(f.place, 3), EVN_OK);
+    assert_ok(evn_place_remove(f.place, 3));
     expect_host(&f, 3, 100);
-    expect(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "there is no region 3");
-    expect(evn_place_release(f.place, 1, &r, 1), EVN_USAGE, "there is no region 3");
-    expect(evn_place_remove(f.place, 3), EVN_USAGE, "there is no region 3");
-    expect(evn_place_leave(f.place, 3), EVN_USAGE, "there is no region 3");
+    assert_fails(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "there is no region 3");
+    assert_fails(evn_place_release(f.place, 1, &r, 1), EVN_USAGE, "there is no region 3");
+    assert_fails(evn_place_remove(f.place, 3), EVN_USAGE, "there is no region 3");
+    assert_fails(evn_place_leave(f.place, 3), EVN_USAGE, "there is no region 3");
     assert_int_equal(evn_place_where(f.place, 3), -1);
-    says("there is no region 3");
+    assert_says("there is no region 3");
     assert_null(evn_place_host(f.place, 3));
     assert_false(evn_place_valid(f.place, 3, EVN_HOST));
     /* its number is given to the next one, and nothing else of it */
     use(&f, made, 1, EVN_WRITE);
-    assert_int_equal(evn_place_remove(f.place, made), EVN_OK);
-    assert_int_equal(evn_place_remove(f.place, 0), EVN_OK);
+    assert_ok(evn_place_remove(f.place, made));
+    assert_ok(evn_place_remove(f.place, 0));
     int given[3];
-    for (int i = 0; i < 3; i++) assert_int_equal(evn_place_make(f.place, BYTES, &given[i]), EVN_OK);
+    for (int i = 0; i < 3; i++) assert_ok(evn_place_make(f.place, BYTES, &given[i]));
     assert_int_equal((1 << given[0]) + (1 << given[1]) + (1 << given[2]), 1 + (1 << 3) + (1 << 6));
     for (int i = 0; i < 3; i++)
-        expect(evn_place_acquire(f.place, 1, &given[i], 1, EVN_READ), EVN_USAGE, "nobody has");
-    assert_int_equal(evn_place_add(f.place, f.host[3], BYTES, &n), EVN_OK);
+        assert_fails(evn_place_acquire(f.place, 1, &given[i], 1, EVN_READ), EVN_USAGE,
+                     "nobody has");
+    assert_ok(evn_place_add(f.place, f.host[3], BYTES, &n));
     assert_int_equal(n, 7);
     use(&f, n, 1, EVN_BOTH);
     /* an absent one; one that was lost */
-    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &r), EVN_OK);
-    assert_int_equal(evn_place_remove(f.place, r), EVN_OK);
+    assert_ok(evn_place_add(f.place, NULL, BYTES, &r));
+    assert_ok(evn_place_remove(f.place, r));
     evn_place_lose(f.place, 1);
-    expect(evn_place_remove(f.place, n), EVN_DEVICE, "region 7 was valid only on a device that is");
-    expect(evn_place_remove(f.place, n), EVN_USAGE, "there is no region 7");
+    assert_fails(evn_place_remove(f.place, n), EVN_DEVICE,
+                 "region 7 was valid only on a device that is");
+    assert_fails(evn_place_remove(f.place, n), EVN_USAGE, "there is no region 7");
     close_fixture(&f);
 }
 
@@ -600,8 +576,7 @@ static void expect_found(struct fixture *f, const void *address, int region, siz
     assert_int_equal(at, offset);
 }
 
-static void test_find(void **state) {
-    (void)state;
+TEST(find) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     enum { PARTS = 500, PART = 24 };
     char *memory = malloc(2 * PARTS * PART);
@@ -611,19 +586,20 @@ static void test_find(void **state) {
     for (int i = 0; i < PARTS; i++) {
         const int part = i * 7 % PARTS;
         char *begin = memory + 2 * PART * part + (part % 2 ? 0 : PART);
-        assert_int_equal(evn_place_add(f.place, begin, PART, &region[part]), EVN_OK);
+        assert_ok(evn_place_add(f.place, begin, PART, &region[part]));
     }
     for (int part = 0; part < PARTS; part++) {
         char *begin = memory + 2 * PART * part + (part % 2 ? 0 : PART);
         expect_found(&f, begin, region[part], 0);
         expect_found(&f, begin + PART - 1, region[part], PART - 1);
         if (part % 2)
-            expect(evn_place_find(f.place, begin + PART, &r, &at), EVN_USAGE, "no region has");
+            assert_fails(evn_place_find(f.place, begin + PART, &r, &at), EVN_USAGE,
+                         "no region has");
         else
-            expect(evn_place_find(f.place, begin - 1, &r, &at), EVN_USAGE, "no region has");
+            assert_fails(evn_place_find(f.place, begin - 1, &r, &at), EVN_USAGE, "no region has");
     }
     for (int i = 0; i < REGIONS; i++) expect_found(&f, &f.host[i][5], i, 5 * sizeof(double));
-    expect(evn_place_find(f.place, NULL, &r, &at), EVN_USAGE, "no region has the address");
+    assert_fails(evn_place_find(f.place, NULL, &r, &at), EVN_USAGE, "no region has the address");
     /* overlapping: from below, from above, within, around, the same */
     char text[64];
     for (int i = 0; i < 5; i++) {
@@ -631,21 +607,21 @@ static void test_find(void **state) {
         const size_t bytes[] = {PART, PART, 5, PART + 9, PART};
         snprintf(text, sizeof text, "region %d (%zu bytes", REGIONS + PARTS, bytes[i]);
         char *begin = memory + 2 * PART * 10 + PART;
-        expect(evn_place_add(f.place, begin + from[i], bytes[i], &r), EVN_USAGE, text);
+        assert_fails(evn_place_add(f.place, begin + from[i], bytes[i], &r), EVN_USAGE, text);
         snprintf(text, sizeof text, "would overlap region %d (%d bytes", region[10], PART);
-        says(text);
+        assert_says(text);
     }
     /* made ones are found once they are on the host; removed ones and absent ones are not */
-    assert_int_equal(evn_place_make(f.place, BYTES, &r), EVN_OK);
+    assert_ok(evn_place_make(f.place, BYTES, &r));
     use(&f, r, EVN_HOST, EVN_WRITE);
     char *made = evn_place_host(f.place, r);
     expect_found(&f, made + 100, r, 100);
-    assert_int_equal(evn_place_remove(f.place, r), EVN_OK);
-    expect(evn_place_find(f.place, made + 100, &r2, &at), EVN_USAGE, "no region has");
-    assert_int_equal(evn_place_leave(f.place, 2), EVN_OK);
-    expect(evn_place_find(f.place, f.host[2], &r2, &at), EVN_USAGE, "no region has");
+    assert_ok(evn_place_remove(f.place, r));
+    assert_fails(evn_place_find(f.place, made + 100, &r2, &at), EVN_USAGE, "no region has");
+    assert_ok(evn_place_leave(f.place, 2));
+    assert_fails(evn_place_find(f.place, f.host[2], &r2, &at), EVN_USAGE, "no region has");
     expect_found(&f, f.host[1], 1, 0);
-    assert_int_equal(evn_place_arrive(f.place, 2, f.host[2]), EVN_OK);
+    assert_ok(evn_place_arrive(f.place, 2, f.host[2]));
     expect_found(&f, f.host[2] + 1, 2, sizeof(double));
     close_fixture(&f);
     free(memory);
@@ -655,8 +631,7 @@ static void test_find(void **state) {
 
 /* An arena grows with what is registered later, while nobody holds its buffer; what is in it stays
  * where it is. */
-static void test_growth(void **state) {
-    (void)state;
+TEST(growth) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
     for (int r = 0; r < REGIONS; r++) {
         acquire(&f, r, 1, EVN_BOTH);
@@ -669,7 +644,7 @@ static void test_growth(void **state) {
     int more[12], fit;
     double *memory = malloc(12 * BYTES);
     for (int i = 0; i < 12; i++)
-        assert_int_equal(evn_place_add(f.place, memory + i * DOUBLES, BYTES, &more[i]), EVN_OK);
+        assert_ok(evn_place_add(f.place, memory + i * DOUBLES, BYTES, &more[i]));
     for (int i = 0; i < 12 * DOUBLES; i++) memory[i] = i;
 
     /* somebody holds a region there: nothing moves under his hands, and another one leaves */
@@ -679,19 +654,19 @@ static void test_growth(void **state) {
     assert_ptr_equal(evn_place_buffer(f.place, 1), held);
     assert_int_equal(evn_buffer_bytes(held), before);
     assert_false(evn_place_valid(f.place, 0, 1));
-    assert_int_equal(evn_place_fits(f.place, 12, more, 1, &fit), EVN_OK);
+    assert_ok(evn_place_fits(f.place, 12, more, 1, &fit));
     assert_int_equal(fit, 6);
     release(&f, 3, 1);
     use(&f, 0, 1, EVN_READ); /* which pushes out the next one, or makes the arena grow */
 
     /* now it grows, and all come together */
     evn_place_reset_moves(f.place);
-    assert_int_equal(evn_place_fits(f.place, 12, more, 1, &fit), EVN_OK);
+    assert_ok(evn_place_fits(f.place, 12, more, 1, &fit));
     assert_int_equal(fit, 12);
-    assert_int_equal(evn_place_acquire(f.place, 12, more, 1, EVN_READ), EVN_OK);
+    assert_ok(evn_place_acquire(f.place, 12, more, 1, EVN_READ));
     assert_true(evn_buffer_bytes(evn_place_buffer(f.place, 1)) >= 18 * (BYTES / 256 * 256));
     expect_moves(&f, 1, EVN_HOST, 0); /* nobody had to leave */
-    assert_int_equal(evn_place_release(f.place, 12, more, 1), EVN_OK);
+    assert_ok(evn_place_release(f.place, 12, more, 1));
     for (int r = 2; r < REGIONS; r++) {
         assert_true(evn_place_valid(f.place, r, 1));
         assert_int_equal(evn_place_at(f.place, r, 1), at[r]);
@@ -711,13 +686,12 @@ static void test_growth(void **state) {
 
 /* Not beyond its share; and where the device has no memory for a second buffer, regions leave as
  * from any full device. */
-static void test_growth_has_limits(void **state) {
-    (void)state;
+TEST(growth_has_limits) {
     enum { MANY = 40 };
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.5);
     int made[MANY];
     for (int i = 0; i < MANY; i++) {
-        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
         acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, i);
         release(&f, made[i], 1);
@@ -730,7 +704,7 @@ static void test_growth_has_limits(void **state) {
     f = open_fixture("1:GPU:1", "emulated:1,memory=100KiB", 1);
     use(&f, 0, 1, EVN_READ); /* 48 kB of 100 */
     for (int i = 0; i < MANY; i++) {
-        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
         acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, i);
         release(&f, made[i], 1);
@@ -741,8 +715,7 @@ static void test_growth_has_limits(void **state) {
 
 /* A region that is larger than the whole buffer, as one that comes from another rank may be, and
  * the device has no memory for two buffers: the first one goes before there is another. */
-static void test_growth_for_one(void **state) {
-    (void)state;
+TEST(growth_for_one) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.9);
     for (int i = 0; i < REGIONS; i++) {
         acquire(&f, i, 1, EVN_BOTH); /* 48 kB of 204 */
@@ -752,7 +725,7 @@ static void test_growth_for_one(void **state) {
     double *large = malloc(15 * BYTES);
     for (int i = 0; i < 15 * DOUBLES; i++) large[i] = i;
     int region;
-    assert_int_equal(evn_place_add(f.place, large, 15 * BYTES, &region), EVN_OK);
+    assert_ok(evn_place_add(f.place, large, 15 * BYTES, &region));
     for (int i = 0; i < 2; i++) {
         use(&f, region, 1, EVN_BOTH);
         use(&f, 0, 1, EVN_BOTH);
@@ -765,7 +738,7 @@ static void test_growth_for_one(void **state) {
     }
     /* a device that has no memory for it at all says so */
     int huge;
-    assert_int_equal(evn_place_make(f.place, 30 * BYTES, &huge), EVN_OK);
+    assert_ok(evn_place_make(f.place, 30 * BYTES, &huge));
     const evn_access access = EVN_WRITE;
     assert_int_equal(evn_place_acquire(f.place, 1, &huge, 1, access), EVN_MEMORY);
     use(&f, region, 1, EVN_READ);
@@ -779,16 +752,15 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* What has gone leaves gaps for others. */
-static void test_gaps(void **state) {
-    (void)state;
+TEST(gaps) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
     for (int r = 0; r < REGIONS; r++) use(&f, r, 1, EVN_BOTH);
     const size_t first = evn_place_at(f.place, 1, 1), second = evn_place_at(f.place, 3, 1);
-    assert_int_equal(evn_place_remove(f.place, 1), EVN_OK);
-    assert_int_equal(evn_place_remove(f.place, 3), EVN_OK);
+    assert_ok(evn_place_remove(f.place, 1));
+    assert_ok(evn_place_remove(f.place, 3));
     int made[2];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
         use(&f, made[i], 1, EVN_WRITE);
     }
     assert_int_equal(evn_place_at(f.place, made[0], 1), first);
@@ -798,8 +770,7 @@ static void test_gaps(void **state) {
 }
 
 /* Thousands of pieces of all sizes, of which some go and others come: none overlap. */
-static void test_many_pieces(void **state) {
-    (void)state;
+TEST(many_pieces) {
     enum { MANY = 3000 };
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=64MiB", 0.5);
     int region[MANY];
@@ -808,18 +779,18 @@ static void test_many_pieces(void **state) {
     for (int round = 0; round < 4; round++) {
         for (int i = 0; i < MANY; i++) {
             if (round && i % (round + 1)) continue;
-            if (round) assert_int_equal(evn_place_remove(f.place, region[i]), EVN_OK);
+            if (round) assert_ok(evn_place_remove(f.place, region[i]));
             dice = dice * 1664525u + 1013904223u;
             bytes[i] = 1 + (dice >> 16) % 3000;
-            assert_int_equal(evn_place_make(f.place, bytes[i], &region[i]), EVN_OK);
+            assert_ok(evn_place_make(f.place, bytes[i], &region[i]));
         }
-        assert_int_equal(evn_place_acquire(f.place, MANY, region, 1, EVN_WRITE), EVN_OK);
+        assert_ok(evn_place_acquire(f.place, MANY, region, 1, EVN_WRITE));
         for (int i = 0; i < MANY; i++) {
             span[i][0] = evn_place_at(f.place, region[i], 1);
             span[i][1] = span[i][0] + bytes[i];
             assert_int_equal(span[i][0] % 256, 0);
         }
-        assert_int_equal(evn_place_release(f.place, MANY, region, 1), EVN_OK);
+        assert_ok(evn_place_release(f.place, MANY, region, 1));
         qsort(span, MANY, sizeof *span, by_begin);
         for (int i = 1; i < MANY; i++) assert_true(span[i - 1][1] <= span[i][0]);
         assert_true(span[MANY - 1][1] <= evn_buffer_bytes(evn_place_buffer(f.place, 1)));
@@ -828,14 +799,13 @@ static void test_many_pieces(void **state) {
 }
 
 /* More spaces than a mask has bits: on through all devices, each of which adds. */
-static void test_many_spaces(void **state) {
-    (void)state;
+TEST(many_spaces) {
     enum { DEVICES = 70 };
     struct fixture f =
         open_fixture("70:GPU:1", "emulated:60,memory=1MiB+emulated:10,memory=1MiB", 0.5);
     assert_int_equal(evn_place_spaces(f.place), 1 + DEVICES);
     int made;
-    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
+    assert_ok(evn_place_make(f.place, BYTES, &made));
     char seen[1 + DEVICES] = {0};
     int before = EVN_HOST;
     for (int d = 0; d < DEVICES; d++) {
@@ -866,14 +836,13 @@ static void test_many_spaces(void **state) {
 
 /* ---- keeping ---- */
 
-static void test_keep(void **state) {
-    (void)state;
+TEST(keep) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     assert_int_equal(evn_place_restore(f.place), EVN_USAGE);
     acquire(&f, 1, 1, EVN_BOTH);
     add_on_device(&f, 1, 1);
     release(&f, 1, 1);
-    assert_int_equal(evn_place_keep(f.place), EVN_OK);
+    assert_ok(evn_place_keep(f.place));
     assert_false(evn_place_valid(f.place, 1, EVN_HOST)); /* keeping moves nothing */
     acquire(&f, 1, 1, EVN_BOTH);
     add_on_device(&f, 1, 1);
@@ -882,7 +851,7 @@ static void test_keep(void **state) {
     int one = 1;
     assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_READ), EVN_USAGE);
     assert_int_equal(evn_place_acquire(f.place, 1, &one, EVN_HOST, EVN_READ), EVN_DEVICE);
-    assert_int_equal(evn_place_restore(f.place), EVN_OK);
+    assert_ok(evn_place_restore(f.place));
     use(&f, 1, EVN_HOST, EVN_READ);
     expect_host(&f, 1, 100);
     expect_host(&f, 0, 0);
@@ -890,30 +859,30 @@ static void test_keep(void **state) {
 }
 
 /* What comes after a copy was kept, is made, absent, or removed. */
-static void test_keep_and_late_ones(void **state) {
-    (void)state;
+TEST(keep_and_late_ones) {
     struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     int made, unwritten, absent, late, later;
-    expect(evn_place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
-    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
-    assert_int_equal(evn_place_make(f.place, BYTES, &unwritten), EVN_OK);
-    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &absent), EVN_OK);
+    assert_fails(evn_place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
+    assert_ok(evn_place_make(f.place, BYTES, &made));
+    assert_ok(evn_place_make(f.place, BYTES, &unwritten));
+    assert_ok(evn_place_add(f.place, NULL, BYTES, &absent));
     acquire(&f, made, 2, EVN_WRITE);
     fill_on_device(&f, made, 2, 50);
     release(&f, made, 2);
     acquire(&f, 1, 1, EVN_READ);
-    expect(evn_place_keep(f.place), EVN_USAGE, "region 1 cannot be kept: it is held in space 1");
+    assert_fails(evn_place_keep(f.place), EVN_USAGE,
+                 "region 1 cannot be kept: it is held in space 1");
     release(&f, 1, 1);
-    assert_int_equal(evn_place_keep(f.place), EVN_OK);
+    assert_ok(evn_place_keep(f.place));
     assert_null(evn_place_host(f.place, made)); /* keeping moves nothing */
 
     double *there = malloc(BYTES), *here = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) there[i] = here[i] = i;
-    assert_int_equal(evn_place_arrive(f.place, absent, there), EVN_OK);
-    assert_int_equal(evn_place_add(f.place, here, BYTES, &late), EVN_OK);
-    assert_int_equal(evn_place_make(f.place, BYTES, &later), EVN_OK);
-    assert_int_equal(evn_place_remove(f.place, 4), EVN_OK);
-    assert_int_equal(evn_place_leave(f.place, 5), EVN_OK);
+    assert_ok(evn_place_arrive(f.place, absent, there));
+    assert_ok(evn_place_add(f.place, here, BYTES, &late));
+    assert_ok(evn_place_make(f.place, BYTES, &later));
+    assert_ok(evn_place_remove(f.place, 4));
+    assert_ok(evn_place_leave(f.place, 5));
     acquire(&f, made, 1, EVN_BOTH);
     add_on_device(&f, made, 1);
     release(&f, made, 1);
@@ -924,34 +893,36 @@ static void test_keep_and_late_ones(void **state) {
     /* the late one is on a device only: nothing is changed */
     char text[64];
     snprintf(text, sizeof text, "no copy of region %d was kept, since it came later", late);
-    expect(evn_place_restore(f.place), EVN_USAGE, text);
+    assert_fails(evn_place_restore(f.place), EVN_USAGE, text);
     assert_int_equal(evn_place_where(f.place, made), 1);
     use(&f, late, EVN_HOST, EVN_READ);
     acquire(&f, 0, 2, EVN_BOTH); /* and somebody has failed with it in his hands */
     evn_place_lose(f.place, 1);
-    assert_int_equal(evn_place_restore(f.place), EVN_OK);
+    assert_ok(evn_place_restore(f.place));
 
     expect_filled(&f, made, 50);
     assert_int_equal(evn_place_where(f.place, made), EVN_HOST);
-    expect(evn_place_acquire(f.place, 1, &unwritten, 2, EVN_READ), EVN_USAGE, "nobody has written");
-    expect(evn_place_acquire(f.place, 1, &later, 2, EVN_READ), EVN_USAGE, "nobody has written");
+    assert_fails(evn_place_acquire(f.place, 1, &unwritten, 2, EVN_READ), EVN_USAGE,
+                 "nobody has written");
+    assert_fails(evn_place_acquire(f.place, 1, &later, 2, EVN_READ), EVN_USAGE,
+                 "nobody has written");
     use(&f, late, 2, EVN_READ);
     use(&f, absent, 2, EVN_READ);
     for (int i = 0; i < DOUBLES; i++) assert_true(here[i] == i + 100 && there[i] == i);
     int r = 0;
-    expect(evn_place_release(f.place, 1, &r, 2), EVN_USAGE, "held nowhere");
+    assert_fails(evn_place_release(f.place, 1, &r, 2), EVN_USAGE, "held nowhere");
     for (r = 0; r < 4; r++) {
         use(&f, r, 2, EVN_BOTH);
         use(&f, r, EVN_HOST, EVN_READ);
         expect_host(&f, r, 0);
     }
     r = 5;
-    expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, "absent");
+    assert_fails(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, "absent");
     /* what is lost cannot be kept */
     use(&f, 3, 2, EVN_BOTH);
     evn_place_lose(f.place, 2);
-    expect(evn_place_keep(f.place), EVN_DEVICE, "region 3 cannot be kept");
-    assert_int_equal(evn_place_restore(f.place), EVN_OK);
+    assert_fails(evn_place_keep(f.place), EVN_DEVICE, "region 3 cannot be kept");
+    assert_ok(evn_place_restore(f.place));
     use(&f, 3, EVN_HOST, EVN_READ);
     expect_host(&f, 3, 0);
     close_fixture(&f);
@@ -991,11 +962,10 @@ static void *toil(void *p) {
             assert_true(h->f->host[common][7] == common + 7 / 1024.0);
         } else {
             evn_queue *q;
-            assert_int_equal(evn_queue_open(&q, evn_place_device(h->f->place, space)), EVN_OK);
-            assert_int_equal(evn_copy_to_host(q, copy, evn_place_buffer(h->f->place, space),
-                                              evn_place_at(h->f->place, common, space), BYTES),
-                             EVN_OK);
-            assert_int_equal(evn_queue_finish(q), EVN_OK);
+            assert_ok(evn_queue_open(&q, evn_place_device(h->f->place, space)));
+            assert_ok(evn_copy_to_host(q, copy, evn_place_buffer(h->f->place, space),
+                                       evn_place_at(h->f->place, common, space), BYTES));
+            assert_ok(evn_queue_finish(q));
             evn_queue_close(q);
             assert_true(copy[7] == common + 7 / 1024.0);
         }
@@ -1005,8 +975,7 @@ static void *toil(void *p) {
     return NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST(threads) {
     struct fixture f =
         open_fixture("2:GPU:1", "emulated:2,memory=40kB,latency=100us+emulated:1,memory=40kB", 0.5);
     struct hand hand[2] = {{&f, 0, 150, 0}, {&f, 1, 150, 0}};
@@ -1049,7 +1018,7 @@ static void *come_and_go(void *p) {
                                 : evn_place_add(place, memory, BYTES, &own[k]);
             assert_int_equal(made, EVN_OK);
         } else if (dice >> 24 < 32) {
-            assert_int_equal(evn_place_remove(place, own[k]), EVN_OK);
+            assert_ok(evn_place_remove(place, own[k]));
             if (!k && value[k])
                 for (int e = 0; e < DOUBLES; e++) assert_true(memory[e] == value[k] + e);
             own[k] = -1;
@@ -1064,7 +1033,7 @@ static void *come_and_go(void *p) {
             else
                 for (int e = 0; e < DOUBLES; e++)
                     ((double *)evn_place_host(place, own[k]))[e] = value[k] + e;
-            assert_int_equal(evn_place_release(place, 2, pair, space), EVN_OK);
+            assert_ok(evn_place_release(place, 2, pair, space));
             h->sum++;
         }
         const int other = (k + 1) % OWN;
@@ -1075,18 +1044,17 @@ static void *come_and_go(void *p) {
         for (int e = 0; e < DOUBLES; e++) assert_true(at[e] == value[other] + e);
         int found;
         size_t offset;
-        assert_int_equal(evn_place_find(place, at + 3, &found, &offset), EVN_OK);
+        assert_ok(evn_place_find(place, at + 3, &found, &offset));
         assert_true(found == own[other] && offset == 3 * sizeof *at);
-        assert_int_equal(evn_place_release(place, 1, &own[other], EVN_HOST), EVN_OK);
+        assert_ok(evn_place_release(place, 1, &own[other], EVN_HOST));
     }
     for (int k = 0; k < OWN; k++)
-        if (own[k] >= 0) assert_int_equal(evn_place_remove(place, own[k]), EVN_OK);
+        if (own[k] >= 0) assert_ok(evn_place_remove(place, own[k]));
     free(memory);
     return NULL;
 }
 
-static void test_threads_come_and_go(void **state) {
-    (void)state;
+TEST(threads_come_and_go) {
     struct fixture f = open_fixture("2:GPU:1", "emulated:2,memory=100kB", 0.8);
     struct hand hand[4];
     pthread_t thread[4];
@@ -1115,7 +1083,7 @@ static void expect_address(evn_place *place, char *at, int region) {
         return;
     }
     for (size_t i = 0; i < WIDE; i += WIDE - 1) {
-        assert_int_equal(evn_place_find(place, at + i, &found, &offset), EVN_OK);
+        assert_ok(evn_place_find(place, at + i, &found, &offset));
         assert_int_equal(found, region);
         assert_int_equal(offset, i);
     }
@@ -1125,8 +1093,7 @@ static void expect_address(evn_place *place, char *at, int region) {
     assert_int_equal(evn_place_add(place, at - 1, 2, &other), EVN_USAGE);
 }
 
-static void test_many_addresses(void **state) {
-    (void)state;
+TEST(many_addresses) {
     struct fixture f = open_fixture("1:CPU:1", NULL, 0.5);
     char *memory = malloc((size_t)(MANY + 2) * STRIDE), *first = memory + STRIDE;
     static int region[MANY];
@@ -1134,8 +1101,7 @@ static void test_many_addresses(void **state) {
     /* all with steps of 7, by chance fewer and more, and the rest in order */
     for (int i = 0; i < MANY; i++) {
         const int k = 7 * i % MANY; /* 7 does not divide MANY: each once */
-        assert_int_equal(evn_place_add(f.place, first + (size_t)k * STRIDE, WIDE, &region[k]),
-                         EVN_OK);
+        assert_ok(evn_place_add(f.place, first + (size_t)k * STRIDE, WIDE, &region[k]));
     }
     unsigned dice = 1;
     for (int i = 0; i < 20 * MANY; i++) {
@@ -1144,46 +1110,18 @@ static void test_many_addresses(void **state) {
         char *at = first + (size_t)k * STRIDE;
         if (i % 16 == 0) expect_address(f.place, at, region[k]);
         if (region[k] < 0 && (!fewer || dice >> 30 == 0)) {
-            assert_int_equal(evn_place_add(f.place, at, WIDE, &region[k]), EVN_OK);
+            assert_ok(evn_place_add(f.place, at, WIDE, &region[k]));
         } else if (region[k] >= 0 && (fewer || dice >> 30 == 0)) {
-            assert_int_equal(evn_place_remove(f.place, region[k]), EVN_OK);
+            assert_ok(evn_place_remove(f.place, region[k]));
             region[k] = -1;
         }
     }
     for (int k = 0; k < MANY; k++) expect_address(f.place, first + (size_t)k * STRIDE, region[k]);
     for (int k = 0; k < MANY; k++)
-        if (region[k] >= 0) assert_int_equal(evn_place_remove(f.place, region[k]), EVN_OK);
+        if (region[k] >= 0) assert_ok(evn_place_remove(f.place, region[k]));
     for (int k = 0; k < MANY; k++) expect_address(f.place, first + (size_t)k * STRIDE, -1);
     close_fixture(&f);
     free(memory);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_one_at_a_time),
-        cmocka_unit_test(test_eviction),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_space_of_a_unit),
-        cmocka_unit_test(test_release),
-        cmocka_unit_test(test_each),
-        cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_made),
-        cmocka_unit_test(test_made_are_evicted),
-        cmocka_unit_test(test_poison_is_not_late),
-        cmocka_unit_test(test_remove),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_growth_has_limits),
-        cmocka_unit_test(test_growth_for_one),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_many_pieces),
-        cmocka_unit_test(test_many_spaces),
-        cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_keep_and_late_ones),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_come_and_go),
-        cmocka_unit_test(test_many_addresses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -31,12 +31,14 @@ KNOWN = known()
 
 class Kernels(unittest.TestCase):
     compiler = FOUND or CLANG
+    c_compiler = "cc -O1"
 
     def run_checked(self, line, **variables):
         """Output of a program on the executor; fails for a defect that is not known"""
         with tempfile.NamedTemporaryFile("r", suffix=".log") as log:
             environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=self.compiler, EVENER_CACHE="", EVENER_KERNELS="",
-                               PTXRUN_CACHE=CACHE, PTXRUN_LOG=log.name, PTXRUN_PYTHON=sys.executable, OMP_WAIT_POLICY="passive", **variables)
+                               PTXRUN_CACHE=CACHE, PTXRUN_LOG=log.name, PTXRUN_PYTHON=sys.executable, PTXRUN_CCOMPILER=self.c_compiler,
+                               OMP_WAIT_POLICY="passive", **variables)
             environment.pop("CUDA_VISIBLE_DEVICES", None)
             done = subprocess.run(line, capture_output=True, text=True, env=environment)
             told = log.read()
@@ -55,13 +57,16 @@ class Kernels(unittest.TestCase):
     def verified(self, what, **variables):
         self.assertIs(self.run_workload(what, **variables)["verified"], True, what)
 
-    def example(self, name):
-        return self.run_checked([f"{BUILD}/examples/{name}"], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="cuda")
+    def example(self, *words):
+        return self.run_checked([f"{BUILD}/examples/{words[0]}", *words[1:]], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="cuda")
 
 
 class Quick(Kernels):
-    def test_heat(self):
-        self.assertIn("0 blocks are wrong", self.example("heat"))
+    """Compiling is most of the time."""
+    c_compiler = "cc -O0"
+
+    def test_sums(self):
+        self.example("sums", "cuda")
 
     def test_sp(self):
         """Two steps: NPB-MZ begins with one."""
@@ -70,13 +75,17 @@ class Quick(Kernels):
 
 class Full(Quick):
     """Checks take most of the time, and steps are alike: a few of them are checked, and a whole run is verified."""
+    c_compiler = "cc -O1"
+
+    def test_heat(self):
+        self.assertIn("0 blocks are wrong", self.example("heat"))
 
     def test_sp(self):
         self.verified("sp-mz --class S --units 1:GPU:1")
 
     def test_step(self):
         """A step by count: three directions, a right-hand side, an exchange; and its time is the sum of its kernels'"""
-        line = [sys.executable, HERE + "/../../bench/kernels_counted.py", "step", BUILD, "S", "sp-mz"]
+        line = [sys.executable, HERE + "/../../suite/bench/kernels_counted.py", "step", BUILD, "S", "sp-mz"]
         done = subprocess.run(line, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = {words[0]: (float(words[1]), float(words[-1])) for words in map(str.split, done.stdout.splitlines()) if "|" in words and words[0] != "kernel"}

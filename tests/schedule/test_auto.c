@@ -27,7 +27,7 @@ static double step(evn_schedule *s, const double *speed) {
         time[owner[t]] += seconds[t];
         longest = fmax(longest, time[owner[t]]);
     }
-    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    assert_ok(evn_schedule_learn(s, owner, seconds));
     return longest;
 }
 
@@ -49,8 +49,7 @@ static int flicker(evn_schedule *s, int steps) {
     return drawn;
 }
 
-static void test_draws_and_returns(void **state) {
-    (void)state;
+TEST(draws_and_returns) {
     static const double quiet[UNITS] = {1, 1, 1, 1};
     const evn_problem p = problem(UNITS);
     evn_schedule *s = open_or_fail("auto", &p);
@@ -75,8 +74,7 @@ static void test_draws_and_returns(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_memories_of_their_own(void **state) {
-    (void)state;
+TEST(memories_of_their_own) {
     static const int space[UNITS] = {0, 0, 1, 2};
     evn_problem p = problem(UNITS);
     p.space = space;
@@ -86,8 +84,7 @@ static void test_memories_of_their_own(void **state) {
 }
 
 /* Under units that come and go no unit gets more than its memory holds. */
-static void test_memory_is_kept(void **state) {
-    (void)state;
+TEST(memory_is_kept) {
     static const int space[UNITS] = {0, 0, 1, 2};
     const double capacity[UNITS] = {0, 0, 12, 12};
     evn_problem p = problem(UNITS);
@@ -116,8 +113,7 @@ static int has(const evn_schedule *s, int unit) {
 }
 
 /* One task alone would take unit 1 longer than all others together take unit 0. */
-static void test_of_no_use(void **state) {
-    (void)state;
+TEST(of_no_use) {
     static const double useless[UNITS] = {1, 0.005}, quiet[UNITS] = {1, 1};
     static const int space[UNITS] = {0, 1};
     for (int apart = 0; apart < 2; apart++) {
@@ -137,14 +133,13 @@ static void test_of_no_use(void **state) {
 }
 
 /* A plan that is written out while units draw is one to go on from. */
-static void test_goes_on(void **state) {
-    (void)state;
+TEST(goes_on) {
     const evn_problem p = problem(UNITS);
     evn_schedule *s = open_or_fail("auto", &p), *copy = open_or_fail("auto", &p);
     flicker(s, 30);
     char *text = evn_schedule_export(s), *why = evn_schedule_explain(s);
     assert_non_null(strstr(why, "tasks are drawn"));
-    assert_int_equal(evn_schedule_import(copy, text), EVN_OK);
+    assert_ok(evn_schedule_import(copy, text));
     assert_int_equal(evn_schedule_chunk(copy), 0);
     assert_memory_equal(evn_schedule_owner(copy), evn_schedule_owner(s), sizeof(int) * TASKS);
     flicker(copy, 30);
@@ -155,11 +150,4 @@ static void test_goes_on(void **state) {
     assert_int_equal(evn_schedule_open(&s, "auto:size", &p), EVN_USAGE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_draws_and_returns), cmocka_unit_test(test_memories_of_their_own),
-        cmocka_unit_test(test_memory_is_kept),    cmocka_unit_test(test_of_no_use),
-        cmocka_unit_test(test_goes_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -42,7 +42,7 @@ static evn_schedule *open_it(const char *spec, const struct world *w) {
                            .state = w->bytes > 0 ? state : NULL};
     evn_schedule *s;
     if (evn_schedule_open(&s, spec, &p)) fail_msg("%s: %s", spec, evn_message());
-    if (w->told > 0) assert_int_equal(evn_schedule_carried(s, 1, w->told), EVN_OK);
+    if (w->told > 0) assert_ok(evn_schedule_carried(s, 1, w->told));
     return s;
 }
 
@@ -62,7 +62,7 @@ static struct outcome run(const char *spec, const struct world *w) {
             speeds += is_slow(w, u, i) ? 1. / 3 : 1;
         }
         o.even = TASKS / speeds;
-        assert_int_equal(evn_schedule_learn(s, o.owner, seconds), EVN_OK);
+        assert_ok(evn_schedule_learn(s, o.owner, seconds));
         const int *next = evn_schedule_owner(s);
         for (int t = 0; i + 1 < w->instances && t < TASKS; t++) {
             if (next[t] == o.owner[t]) continue;
@@ -79,8 +79,7 @@ static struct outcome run(const char *spec, const struct world *w) {
 /* Ten tasks ought to go: they save 30 s an instance. */
 static const struct world two = {.units = 2, .space = {0, 1}, .instances = 400, .slow = 1};
 
-static void test_long(void **state) {
-    (void)state;
+TEST(long) {
     struct world w = two;
     w.from = 60;
     for (int k = 0; k < SPECS; k++) {
@@ -97,8 +96,7 @@ static void test_long(void **state) {
 }
 
 /* From the start nothing says that it will not stay so. */
-static void test_from_the_start(void **state) {
-    (void)state;
+TEST(from_the_start) {
     struct world w = two;
     w.bytes = 30e9;
     for (int k = 0; k < SPECS; k++) {
@@ -108,8 +106,7 @@ static void test_from_the_start(void **state) {
     }
 }
 
-static void test_flickers(void **state) {
-    (void)state;
+TEST(flickers) {
     struct world w = two;
     w.from = 60;
     w.every = 8;
@@ -122,8 +119,7 @@ static void test_flickers(void **state) {
     }
 }
 
-static void test_near_the_end(void **state) {
-    (void)state;
+TEST(near_the_end) {
     struct world w = two;
     w.instances = 93; /* 8 are left when it is known, and 10 would have to be */
     w.from = 82;
@@ -140,8 +136,7 @@ static void test_near_the_end(void **state) {
 }
 
 /* What never pays between spaces goes on within them. */
-static void test_within(void **state) {
-    (void)state;
+TEST(within) {
     const struct world w = {
         .units = 4, .space = {0, 0, 1, 1}, .instances = 200, .slow = 1, .from = 60, .bytes = 1e15};
     for (int k = 0; k < 2; k++) {
@@ -155,8 +150,7 @@ static void test_within(void **state) {
 }
 
 /* What carrying has taken counts. */
-static void test_told(void **state) {
-    (void)state;
+TEST(told) {
     struct world w = two;
     w.from = 60;
     w.bytes = 30e9;
@@ -167,9 +161,9 @@ static void test_told(void **state) {
 
     evn_schedule *s = open_it("map", &two);
     assert_int_equal(evn_schedule_problem(s)->carry * 1e12, 1000);
-    assert_int_equal(evn_schedule_carried(s, 100, 1), EVN_OK);
+    assert_ok(evn_schedule_carried(s, 100, 1));
     assert_true(evn_schedule_problem(s)->carry == 0.01);
-    assert_int_equal(evn_schedule_carried(s, 50, 4), EVN_OK); /* 100 bytes, of which 50 of late */
+    assert_ok(evn_schedule_carried(s, 50, 4)); /* 100 bytes, of which 50 of late */
     assert_true(evn_schedule_problem(s)->carry == 0.045);
     const double bad[][2] = {{0, 1},   {-1, 1},       {1, -1},      {NAN, 1},
                              {1, NAN}, {INFINITY, 1}, {1, INFINITY}};
@@ -180,30 +174,19 @@ static void test_told(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     evn_schedule *s;
     const int space[] = {0, -1};
     const double bytes[] = {1, -1}, nan[] = {NAN, 1};
     evn_problem p = {.tasks = 2, .units = 2, .space = space};
-    assert_int_equal(evn_schedule_open(&s, "map", &p), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "the space of unit 1 is -1, expected one from 0"));
+    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE,
+                 "the space of unit 1 is -1, expected one from 0");
     p = (evn_problem){.tasks = 2, .units = 2, .state = bytes};
-    assert_int_equal(evn_schedule_open(&s, "map", &p), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "the state of task 1 is -1"));
+    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE, "the state of task 1 is -1");
     p.state = nan;
     assert_int_equal(evn_schedule_open(&s, "map", &p), EVN_USAGE);
     p = (evn_problem){.tasks = 2, .units = 2, .carry = -1};
-    assert_int_equal(evn_schedule_open(&s, "map", &p), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "carried in -1 s"));
+    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE, "carried in -1 s");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long),     cmocka_unit_test(test_from_the_start),
-        cmocka_unit_test(test_flickers), cmocka_unit_test(test_near_the_end),
-        cmocka_unit_test(test_within),   cmocka_unit_test(test_told),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

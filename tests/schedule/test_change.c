@@ -141,7 +141,7 @@ static double run(evn_schedule *s, const struct mesh *m, int units, double noise
     for (int u = 0; u < units; u++) speed += speed_of(u);
     for (int u = 0; u < units; u++) longest = fmax(longest, busy[u]);
     *ideal = work / speed;
-    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    assert_ok(evn_schedule_learn(s, owner, seconds));
     return longest;
 }
 
@@ -208,7 +208,7 @@ static struct result adapt(const char *text, int units, int instances, double no
                     if (weighed[change.from[k]] > weighed[of]) of = change.from[k];
                 inherited[t] = had[of];
             }
-            assert_int_equal(evn_schedule_change(s, &change.of), EVN_OK);
+            assert_ok(evn_schedule_change(s, &change.of));
             const double *weight = evn_schedule_problem(s)->weight;
             int moved = 0;
             double part = 0, all = 0;
@@ -236,8 +236,7 @@ static struct result adapt(const char *text, int units, int instances, double no
     return (struct result){took / ideal, r.moved / tasks, cut, (int)(tasks / (MESHES - 1))};
 }
 
-static void test_virtual_time(void **state) {
-    (void)state;
+TEST(virtual_time) {
     static const struct {
         const char *text;
         double over; /* at most */
@@ -258,8 +257,7 @@ static void test_virtual_time(void **state) {
 
 /* Where exchange takes a tenth of a step: the cut of the last meshes, on average, stays near a
  * plan's, and few tasks move, however many instances a mesh lasts. */
-static void test_cut(void **state) {
-    (void)state;
+TEST(cut) {
     static const struct {
         const char *text;
         int units, instances;
@@ -287,8 +285,7 @@ enum { TEXTS = sizeof texts / sizeof *texts };
 
 /* Tasks that all stay leave owners and what is learnt of them: from then on the schedule decides as
  * one that was not changed, also where tasks have other numbers. */
-static void test_numbers(void **state) {
-    (void)state;
+TEST(numbers) {
     enum { TASKS = 60, UNITS = 4 };
     for (int i = 0; i < TEXTS; i++)
         for (int after = 0; after < 12; after++) {
@@ -307,7 +304,7 @@ static void test_numbers(void **state) {
                 .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
             evn_schedule *s[2] = {open_or_fail(texts[i], &p), open_or_fail(texts[i], &p)};
             for (int step = 0; step < 20; step++) {
-                if (step == after) assert_int_equal(evn_schedule_change(s[1], &same), EVN_OK);
+                if (step == after) assert_ok(evn_schedule_change(s[1], &same));
                 const size_t bytes = TASKS * sizeof(int);
                 if (strcmp(texts[i], "dynamic") != 0)
                     assert_memory_equal(evn_schedule_owner(s[0]), evn_schedule_owner(s[1]), bytes);
@@ -319,7 +316,7 @@ static void test_numbers(void **state) {
                     const int *owner = evn_schedule_owner(s[k]);
                     for (int t = 0; t < TASKS; t++)
                         seconds[t] = 2e-3 * weight[t] * (1 + t % 3) / (1 + owner[t] % 3);
-                    assert_int_equal(evn_schedule_learn(s[k], owner, seconds), EVN_OK);
+                    assert_ok(evn_schedule_learn(s[k], owner, seconds));
                 }
             }
             evn_schedule_close(s[0]);
@@ -329,8 +326,7 @@ static void test_numbers(void **state) {
 
 /* Where owners need not be consecutive, other numbers change no owner, at once and later: a task is
  * with its unit under whichever number. (auto goes back to map's owners.) */
-static void test_permuted(void **state) {
-    (void)state;
+TEST(permuted) {
     enum { TASKS = 60, UNITS = 4 };
     static const char *const of[] = {"map", "binpack"};
     for (int i = 0; i < 2; i++)
@@ -355,7 +351,7 @@ static void test_permuted(void **state) {
                 .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
             evn_schedule *s[2] = {open_or_fail(of[i], &p), open_or_fail(of[i], &p)};
             for (int step = 0; step < 16; step++) {
-                if (step == after) assert_int_equal(evn_schedule_change(s[1], &c), EVN_OK);
+                if (step == after) assert_ok(evn_schedule_change(s[1], &c));
                 for (int t = 0; t < TASKS; t++) {
                     const int was = step < after ? t : from[t];
                     if (evn_schedule_owner(s[1])[t] != evn_schedule_owner(s[0])[was])
@@ -367,8 +363,7 @@ static void test_permuted(void **state) {
                     seconds[1][t] = 2e-3 * weight[step < after ? t : from[t]] /
                                     (1 + evn_schedule_owner(s[1])[t] % 3);
                 for (int k = 0; k < 2; k++)
-                    assert_int_equal(evn_schedule_learn(s[k], evn_schedule_owner(s[k]), seconds[k]),
-                                     EVN_OK);
+                    assert_ok(evn_schedule_learn(s[k], evn_schedule_owner(s[k]), seconds[k]));
             }
             evn_schedule_close(s[0]);
             evn_schedule_close(s[1]);
@@ -376,8 +371,7 @@ static void test_permuted(void **state) {
 }
 
 /* Each task refined by 8 is eight tasks on its unit; made one again, they are where it was. */
-static void test_there_and_back(void **state) {
-    (void)state;
+TEST(there_and_back) {
     enum { TASKS = 64, UNITS = 4 };
     static const char *const of[] = {"map",      "auto",        "binpack",     "guided:time",
                                      "interval", "guided:size", "binpack:time"};
@@ -389,18 +383,18 @@ static void test_there_and_back(void **state) {
             double seconds[TASKS];
             for (int t = 0; t < TASKS; t++) seconds[t] = 2e-3;
             for (int k = 0; k < steps; k++)
-                assert_int_equal(evn_schedule_learn(s, evn_schedule_owner(s), seconds), EVN_OK);
+                assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
             memcpy(were, evn_schedule_owner(s), sizeof were);
             for (int t = 0; t <= 8 * TASKS; t++) first[t] = t;
             for (int t = 0; t < 8 * TASKS; t++) from[t] = t / 8;
             evn_change c = {.tasks = 8 * TASKS, .first = first, .from = from, .links = -1};
-            assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+            assert_ok(evn_schedule_change(s, &c));
             for (int t = 0; t < 8 * TASKS; t++)
                 assert_int_equal(evn_schedule_owner(s)[t], were[t / 8]);
             for (int t = 0; t <= TASKS; t++) first[t] = 8 * t;
             for (int t = 0; t < 8 * TASKS; t++) from[t] = t;
             c.tasks = TASKS;
-            assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+            assert_ok(evn_schedule_change(s, &c));
             assert_memory_equal(evn_schedule_owner(s), were, sizeof were);
             evn_schedule_close(s);
         }
@@ -410,8 +404,7 @@ static void test_there_and_back(void **state) {
 
 /* Random changes, of 1 task to 1000 and back, weights of 0, units without tasks, spaces, states and
  * memories that are too small: the same inputs give the same answer. */
-static void test_any(void **state) {
-    (void)state;
+TEST(any) {
     enum { TASKS = 1000, UNITS = 7, CHANGES = 40 };
     static double weight[2][TASKS], seconds[TASKS];
     static int first[TASKS + 1], from[2 * TASKS];
@@ -456,8 +449,7 @@ static void test_any(void **state) {
                     assert_int_equal(evn_schedule_chunk(s[0]), evn_schedule_chunk(s[1]));
                     for (int t = 0; t < n; t++) seconds[t] = 1e-3 * draw(&seed);
                     for (int j = 0; j < 2; j++)
-                        assert_int_equal(
-                            evn_schedule_learn(s[j], evn_schedule_owner(s[j]), seconds), EVN_OK);
+                        assert_ok(evn_schedule_learn(s[j], evn_schedule_owner(s[j]), seconds));
                 }
                 char *text = evn_schedule_explain(s[0]);
                 assert_non_null(text);
@@ -470,8 +462,7 @@ static void test_any(void **state) {
 
 /* One task becomes a thousand on more units than there were tasks, and all become one again, in one
  * change each; all tasks weigh nothing. Each unit has tasks once there are enough of them. */
-static void test_extremes(void **state) {
-    (void)state;
+TEST(extremes) {
     enum { TASKS = 1000, UNITS = 7 };
     static int first[TASKS + 1], from[TASKS], owner[TASKS];
     static double seconds[TASKS], nothing[TASKS];
@@ -487,10 +478,10 @@ static void test_extremes(void **state) {
                                 .from = from,
                                 .links = -1,
                                 .weight = weighs ? NULL : nothing};
-                assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+                assert_ok(evn_schedule_change(s, &c));
                 for (int step = 0; step < 30; step++) {
                     int has[UNITS] = {0};
-                    assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+                    assert_ok(evn_schedule_simulate(s, owner, seconds));
                     for (int t = 0; t < TASKS; t++) {
                         has[owner[t]]++;
                         seconds[t] = weighs ? 1e-3 : 0;
@@ -499,16 +490,16 @@ static void test_extremes(void **state) {
                     if (step == 29 && weighs)
                         for (int u = 0; u < UNITS; u++)
                             if (!has[u]) fail_msg("%s: unit %d has none of 1000", texts[i], u);
-                    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+                    assert_ok(evn_schedule_learn(s, owner, seconds));
                 }
                 for (int t = 0; t < TASKS; t++) from[t] = t;
                 first[1] = TASKS;
                 c = (evn_change){.tasks = 1, .first = first, .from = from, .links = -1};
-                assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+                assert_ok(evn_schedule_change(s, &c));
                 assert_int_equal(evn_schedule_problem(s)->tasks, 1);
                 assert_in_range(evn_schedule_owner(s)[0], 0, UNITS - 1);
                 seconds[0] = weighs;
-                assert_int_equal(evn_schedule_learn(s, evn_schedule_owner(s), seconds), EVN_OK);
+                assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
             }
             evn_schedule_close(s);
         }
@@ -518,8 +509,7 @@ static void test_extremes(void **state) {
 
 /* The text of a later generation says which, and a schedule opened with its tasks takes it; texts
  * of generation 0 are as ever; one of other tasks is refused. */
-static void test_export(void **state) {
-    (void)state;
+TEST(export) {
     static const int first[] = {0, 1, 2, 3, 4, 5, 6}, from[] = {0, 0, 1, 2, 3, 3},
                      same[] = {0, 1, 2, 3, 4, 5};
     static const char kept[] = {1, 1, 1, 1, 1, 1};
@@ -537,8 +527,8 @@ static void test_export(void **state) {
             const evn_change next = {.tasks = 6, .first = first, .from = same, .links = -1};
             const evn_change none = {
                 .tasks = 6, .first = first, .from = same, .kept = kept, .links = -1};
-            assert_int_equal(evn_schedule_change(s, g == 1 ? &c : &next), EVN_OK);
-            assert_int_equal(evn_schedule_change(s, &none), EVN_OK); /* is none */
+            assert_ok(evn_schedule_change(s, g == 1 ? &c : &next));
+            assert_ok(evn_schedule_change(s, &none)); /* is none */
             text = evn_schedule_export(s);
             snprintf(want, sizeof want, "%s 6 tasks 2 units generation %d: ", evn_schedule_text(s),
                      g);
@@ -551,7 +541,7 @@ static void test_export(void **state) {
         }
         /* of before generations were written: the count stays */
         snprintf(want, sizeof want, "%s 6 tasks 2 units: 3*0 3*1", evn_schedule_text(s));
-        assert_int_equal(evn_schedule_import(then, want), EVN_OK);
+        assert_ok(evn_schedule_import(then, want));
         text = evn_schedule_export(then);
         assert_non_null(strstr(text, " generation 11: 3*0 3*1"));
         static const char *const bad[] = {"4 tasks 2 units generation 1: 2*0 2*1",
@@ -563,8 +553,7 @@ static void test_export(void **state) {
                                           "6 tasks 2 units generation 1: 3*0 2*1"};
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
             snprintf(want, sizeof want, "%s %s", evn_schedule_text(s), bad[k]);
-            assert_int_equal(evn_schedule_import(then, want), EVN_USAGE);
-            assert_non_null(strstr(evn_message(), "6 tasks"));
+            assert_fails(evn_schedule_import(then, want), EVN_USAGE, "6 tasks");
             again = evn_schedule_export(then);
             assert_string_equal(again, text);
             free(again);
@@ -576,24 +565,10 @@ static void test_export(void **state) {
 }
 
 /* Moves are bounded where that is asked for, and units are even all the same, by and by. */
-static void test_bounded(void **state) {
-    (void)state;
+TEST(bounded) {
     const struct result r = adapt("map", 4, 10, 0, 0.05, 0);
     assert_true(r.moved <= 0.05);
     if (r.over > 1.15) fail_msg("%.3f of the ideal", r.over);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_permuted),
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_any),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_export),
-        cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_virtual_time),
-        cmocka_unit_test(test_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

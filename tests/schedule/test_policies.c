@@ -4,7 +4,7 @@
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include "schedule/core_reassignment.h"
-#include "schedule/learn.h"
+#include "policy/learn.h"
 #include <math.h>
 
 static void count(const int *owner, int tasks, int units, int *share) {
@@ -26,8 +26,7 @@ static void shares_are(const char *spec, const evn_problem *p, const int *expect
     evn_schedule_close(s);
 }
 
-static void test_weighted(void **state) {
-    (void)state;
+TEST(weighted) {
     double speed[] = {1, 1, 5}, weight[14] = {70, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 58};
     evn_problem p = {.tasks = 14, .units = 3, .weight = weight};
     shares_are("weighted", &p, (int[]){5, 5, 4});
@@ -49,8 +48,7 @@ static void test_weighted(void **state) {
 
 /* Every share within one task of its ideal; consecutive; and nobody starves while what rounding
  * leaves lasts. */
-static void test_weighted_shares(void **state) {
-    (void)state;
+TEST(weighted_shares) {
     unsigned long long seed = 5;
     double speed[12], weight[200];
     for (int trial = 0; trial < 3000; trial++) {
@@ -146,8 +144,7 @@ static void group_plainly(const npbmz *b, int groups, int *owner) {
     free(order);
 }
 
-static void test_binpack_is_the_references(void **state) {
-    (void)state;
+TEST(binpack_is_the_references) {
     for (int benchmark = 0; benchmark < 3; benchmark++)
         for (const char *class_ = "SWABCD"; *class_; class_++) {
             npbmz *b;
@@ -168,8 +165,7 @@ static void test_binpack_is_the_references(void **state) {
 }
 
 /* The published grouping of BT-MZ class W in two. */
-static void test_binpack_example(void **state) {
-    (void)state;
+TEST(binpack_example) {
     npbmz *b;
     assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'W'), EVN_OK);
     evn_problem p = npbmz_tasks(b);
@@ -188,8 +184,7 @@ static void test_binpack_example(void **state) {
     npbmz_close(b);
 }
 
-static void test_reassign(void **state) {
-    (void)state;
+TEST(reassign) {
     npbmz *b;
     assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'S'), EVN_OK);
     evn_problem p = npbmz_tasks(b);
@@ -235,8 +230,7 @@ static void test_reassign(void **state) {
 }
 
 /* Slow units beside a fast one: the longest is near what is possible, and all have something. */
-static void test_binpack_uneven(void **state) {
-    (void)state;
+TEST(binpack_uneven) {
     npbmz *b;
     assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'C'), EVN_OK);
     evn_problem p = npbmz_tasks(b);
@@ -290,8 +284,7 @@ static int knows(const struct learn *l, const double *cost, const double *speed)
     return 1;
 }
 
-static void test_learn(void **state) {
-    (void)state;
+TEST(learn) {
     unsigned long long seed = 17;
     double cost[N], weight[N], speed[U] = {3, 1, 0.5, 2};
     int owner[N];
@@ -345,8 +338,7 @@ static void test_learn(void **state) {
 }
 
 /* Weights that say nothing, and times that are 0 or enormous. */
-static void test_learn_odd(void **state) {
-    (void)state;
+TEST(learn_odd) {
     static const double odd[] = {0, 1e300, 1e-300, 1};
     double weight[N], cost[N], speed[U] = {1, 1e-200, 1, 1e200};
     int owner[N];
@@ -372,8 +364,7 @@ static void test_learn_odd(void **state) {
     }
 }
 
-static void test_learn_pays(void **state) {
-    (void)state;
+TEST(learn_pays) {
     double seconds[N] = {0};
     int owner[N] = {0};
     evn_problem p = {.tasks = N, .units = U, .instances = 10};
@@ -382,7 +373,8 @@ static void test_learn_pays(void **state) {
     assert_true(learn_left(l) == 2);
     assert_true(learn_pays(l, 1, 0.5, 0.9));
     assert_false(learn_pays(l, 1, 0.5, 1.1)); /* two times half a second */
-    assert_false(learn_pays(l, 1, 0.99, 0));  /* noise */
+    assert_true(learn_pays(l, 1, 0.99, 0));   /* while first instances are learnt from */
+    assert_false(learn_pays(l, 1, 0.996, 0)); /* noise */
     for (int i = 0; i < 5; i++) learn_feed(l, owner, seconds);
     assert_true(learn_left(l) == 0);
     assert_false(learn_pays(l, 1, 0.5, 0));
@@ -390,12 +382,14 @@ static void test_learn_pays(void **state) {
     p.instances = 0;
     l = learner(&p);
     assert_true(isinf(learn_left(l)) && learn_pays(l, 1, 0.9, 1e9));
+    for (int i = 0; i < 16; i++) learn_feed(l, owner, seconds);
+    assert_true(learn_pays(l, 1, 0.97, 0));
+    assert_false(learn_pays(l, 1, 0.99, 0)); /* a plan is kept that is a fiftieth from the best */
     free(l);
 }
 
 /* Scatter makes predictions uncertain, less so with time; what a gain must be goes by it. */
-static void test_learn_uncertainty(void **state) {
-    (void)state;
+TEST(learn_uncertainty) {
     unsigned long long seed = 41;
     double seconds[N];
     int owner[N];
@@ -427,8 +421,7 @@ static void test_learn_uncertainty(void **state) {
 
 /* Whoever looked in vain asks again later and later, but at once when things are much worse, or
  * what was found has come to pay. */
-static void test_learn_patience(void **state) {
-    (void)state;
+TEST(learn_patience) {
     double cost[N], speed[U] = {1, 1, 1, 1};
     int owner[N];
     for (int t = 0; t < N; t++) {
@@ -439,7 +432,7 @@ static void test_learn_patience(void **state) {
     struct learn *l = learner(&p);
     for (int i = 0; i < 5; i++) feed(l, owner, cost, speed, -1, -1);
     const double now = 1.2 * learn_even(l), even = learn_even(l);
-    assert_false(learn_asks(l, now, 0.99 * now));
+    assert_false(learn_asks(l, now, 0.996 * now));
     int asked = 0, last = 5, wait = 0;
     for (int i = 6; i <= 300; i++) {
         feed(l, owner, cost, speed, -1, -1);
@@ -469,8 +462,7 @@ static void test_learn_patience(void **state) {
 
 /* One step by hand: t = 20, 5, 5 for 10 tasks each, so t_a = 10; the first gives up 10 / 2 = 5, the
  * others would like 5 / 0.5 = 10 each and get 2.5. */
-static void test_interval_step(void **state) {
-    (void)state;
+TEST(interval_step) {
     evn_problem p = {.tasks = 30, .units = 3};
     evn_schedule *s = open_or_fail("interval", &p);
     assert_string_equal(evn_schedule_text(s), "interval:iterations=40");
@@ -489,8 +481,7 @@ static void test_interval_step(void **state) {
 
 /* The example of the paper's section 6.2, 10 tasks in 10 s and 3 in 4: t_a is 7, so the first gives
  * up (10 - 7) / 1 = 3, and the second, which would like (7 - 4) / (4/3) = 2.25, is given these. */
-static void test_interval_example(void **state) {
-    (void)state;
+TEST(interval_example) {
     evn_problem p = {.tasks = 13, .units = 2};
     evn_schedule *s = open_or_fail("interval", &p);
     int owner[13], share[2];
@@ -530,7 +521,7 @@ static double go(struct world *w, int spiked_unit, int spiked_task) {
         total_speed += w->speed[u];
         longest = fmax(longest, time[u]);
     }
-    assert_int_equal(evn_schedule_learn(w->s, owner, seconds), EVN_OK);
+    assert_ok(evn_schedule_learn(w->s, owner, seconds));
     free(owner);
     free(seconds);
     return longest / (work / total_speed);
@@ -543,8 +534,7 @@ static void costs(double *cost) {
     for (int t = 0; t < TASKS; t++) cost[t] = 1e-4 * (1 + t * 3.0 / TASKS + draw(&seed));
 }
 
-static void test_interval_keeps_the_best(void **state) {
-    (void)state;
+TEST(interval_keeps_the_best) {
     static double cost[TASKS];
     costs(cost);
     double speed[] = {1, 3, 0.5, 2}, best = INFINITY;
@@ -561,7 +551,8 @@ static void test_interval_keeps_the_best(void **state) {
         for (int i = 0; i < 5; i++) {
             assert_true(evn_schedule_settled(w.s));
             double now = go(&w, -1, -1);
-            if (fabs(now - best) > 1e-9)
+            /* beyond the published steps what is kept may be shorter */
+            if (now - best > 1e-9 || (iterations <= 4 && best - now > 1e-9))
                 fail_msg("%s: %.4f is kept, but the best was %.4f", spec, now, best);
         }
         evn_schedule_close(w.s);
@@ -569,8 +560,7 @@ static void test_interval_keeps_the_best(void **state) {
     assert_true(best < 1.01);
 }
 
-static void test_interval_slow_unit(void **state) {
-    (void)state;
+TEST(interval_slow_unit) {
     static double cost[TASKS];
     costs(cost);
     for (int k = 0; k < 2 * 70; k++) { /* while it searches, and long after */
@@ -591,8 +581,7 @@ static void test_interval_slow_unit(void **state) {
     }
 }
 
-static void test_interval_spike(void **state) {
-    (void)state;
+TEST(interval_spike) {
     static double cost[TASKS];
     costs(cost);
     const double speed[] = {1, 3, 1, 2};
@@ -618,8 +607,7 @@ static void test_interval_spike(void **state) {
 }
 
 /* With no instances to come nothing is begun anew. */
-static void test_interval_at_the_end(void **state) {
-    (void)state;
+TEST(interval_at_the_end) {
     static double cost[TASKS];
     costs(cost);
     double speed[] = {1, 3, 1, 2};
@@ -632,8 +620,7 @@ static void test_interval_at_the_end(void **state) {
     evn_schedule_close(w.s);
 }
 
-static void test_bad_options(void **state) {
-    (void)state;
+TEST(bad_options) {
     static const char *const bad[] = {
         "weighted:",
         "weighted:sizes",
@@ -677,31 +664,8 @@ static void test_bad_options(void **state) {
     evn_schedule *s = open_or_fail("interval:iterations=5", &p);
     assert_int_equal(evn_schedule_import(s, "interval:iterations=5 4 tasks 2 units: 1*1 2*0 1*1"),
                      EVN_USAGE);
-    assert_int_equal(evn_schedule_import(s, "interval:iterations=5 4 tasks 2 units: 1*0 3*1"),
-                     EVN_OK);
+    assert_ok(evn_schedule_import(s, "interval:iterations=5 4 tasks 2 units: 1*0 3*1"));
     evn_schedule_close(s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weighted),
-        cmocka_unit_test(test_weighted_shares),
-        cmocka_unit_test(test_binpack_is_the_references),
-        cmocka_unit_test(test_binpack_example),
-        cmocka_unit_test(test_reassign),
-        cmocka_unit_test(test_binpack_uneven),
-        cmocka_unit_test(test_learn),
-        cmocka_unit_test(test_learn_odd),
-        cmocka_unit_test(test_learn_pays),
-        cmocka_unit_test(test_learn_uncertainty),
-        cmocka_unit_test(test_learn_patience),
-        cmocka_unit_test(test_interval_step),
-        cmocka_unit_test(test_interval_example),
-        cmocka_unit_test(test_interval_keeps_the_best),
-        cmocka_unit_test(test_interval_slow_unit),
-        cmocka_unit_test(test_interval_spike),
-        cmocka_unit_test(test_interval_at_the_end),
-        cmocka_unit_test(test_bad_options),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -21,10 +21,8 @@ static const char *specs[32] = {
     "interval",
     "interval:iterations=3",
     "map",
-#ifdef EVENER_HAVE_CBC
-    "optimal:nodes=20",
     "optimal:limit=0",
-#endif
+    "optimal:nodes=20", /* the last: without the solver it goes */
 };
 
 /* Whether a specification is of that schedule. */
@@ -33,20 +31,17 @@ static int is_of(const char *spec, const char *name) {
     return !strncmp(spec, name, length) && (!spec[length] || spec[length] == ':');
 }
 
-/* Adds the schedules of the table that no specification has; but one whose solver is not built in.
- */
+/* Adds the schedules of the table that no specification has. */
 static int add_others(void **state) {
     (void)state;
-    const evn_problem p = {.tasks = 1, .units = 1};
     const char *name;
     int count = 0;
     while (specs[count]) count++;
+    if (!has_library("optimal")) specs[--count] = NULL;
     for (int n = 0; (name = evn_schedule_name(n, NULL)); n++) {
         int i = 0;
         while (i < count && !is_of(specs[i], name)) i++;
-        evn_schedule *s = NULL;
-        if (i < count || evn_schedule_open(&s, name, &p) == EVN_MISSING) continue;
-        evn_schedule_close(s);
+        if (i < count) continue;
         assert_in_range(count, 0, sizeof specs / sizeof *specs - 2);
         specs[count++] = name;
     }
@@ -126,7 +121,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
     for (int again = 0; again < 2; again++) {
         evn_schedule *s = open_or_fail(spec, &p);
         for (int i = 0; i < 6; i++) {
-            assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+            assert_ok(evn_schedule_simulate(s, owner, seconds));
             int *had = calloc((size_t)units, sizeof *had);
             for (int t = 0; t < tasks; t++) {
                 assert_in_range(owner[t], 0, units - 1);
@@ -143,7 +138,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
                     fail_msg("%s: unit %d of %d starves with %d tasks, weights %d", spec, u, units,
                              tasks, kind);
             free(had);
-            assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+            assert_ok(evn_schedule_learn(s, owner, seconds));
             assert_int_equal(evn_schedule_instance(s), i + 1);
         }
         if (!again) goes_on(s, spec, &p);
@@ -156,8 +151,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
     free(link);
 }
 
-static void test_conformance(void **state) {
-    (void)state;
+TEST(conformance) {
     static const int tasks[] = {1, 2, 3, 7, 16, 64, 257}, units[] = {1, 2, 3, 5, 8};
     const int is_long = getenv("EVENER_TEST_LONG") != NULL; /* else every second problem */
     for (int i = 0; specs[i]; i++)
@@ -169,8 +163,7 @@ static void test_conformance(void **state) {
                         conforms(specs[i], tasks[n], units[u], kind);
 }
 
-static void test_static(void **state) {
-    (void)state;
+TEST(static) {
     evn_problem p = {.tasks = 10, .units = 4};
     static const int expected[] = {0, 0, 0, 1, 1, 1, 2, 2, 3, 3};
     evn_schedule *s = open_or_fail("static", &p);
@@ -191,8 +184,7 @@ static void test_static(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_imbalance(void **state) {
-    (void)state;
+TEST(imbalance) {
     assert_true(evn_imbalance(3, (double[]){2, 1, 4}) == 4);
     assert_true(evn_imbalance(1, (double[]){7}) == 1);
     assert_true(evn_imbalance(2, (double[]){0, 0}) == 1);
@@ -205,8 +197,7 @@ static void test_imbalance(void **state) {
     assert_true(evn_problem_imbalance(&p, (int[]){0, 0, 0}, NULL) == INFINITY);
 }
 
-static void test_dynamic_memory(void **state) {
-    (void)state;
+TEST(dynamic_memory) {
     evn_problem p = {.tasks = 4, .units = 2};
     evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=2", &p);
     static const int a[] = {0, 1, 0, 1}, b[] = {1, 1, 0, 1}, c[] = {0, 0, 0, 1};
@@ -251,8 +242,7 @@ static void guided_on_bt(char class_, int units, const double *expected, int n) 
     npbmz_close(b);
 }
 
-static void test_guided_size(void **state) {
-    (void)state;
+TEST(guided_size) {
     guided_on_bt('B', 4, (double[]){3.708, 4.035, 3.087, 1.085, 1.085, 1.085}, 6);
     guided_on_bt('C', 4, (double[]){3.300, 3.534, 2.933, 1.019, 1.019}, 5);
     guided_on_bt('D', 4, (double[]){3.200, 3.396, 2.894, 1.008, 1.008}, 5);
@@ -281,16 +271,14 @@ static void balances_uneven(const char *spec, int instances, double at_most) {
     evn_schedule_close(s);
 }
 
-static void test_uneven_units(void **state) {
-    (void)state;
+TEST(uneven_units) {
     balances_uneven("dynamic", 4, 1.1);
     balances_uneven("dynamic:memorize=0", 4, 1.1);
     balances_uneven("guided:time", 12, 1.1);
     balances_uneven("guided:size", 4, 1.1); /* by speed */
 }
 
-static void test_export_import(void **state) {
-    (void)state;
+TEST(export_import) {
     double w[12];
     fill(w, 12, 4);
     evn_problem p = {.tasks = 12, .weight = w, .units = 3};
@@ -334,8 +322,7 @@ static void test_export_import(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_bad_input(void **state) {
-    (void)state;
+TEST(bad_input) {
     static const char *const bad[] = {
         "",
         "statik",
@@ -390,8 +377,7 @@ static void test_bad_input(void **state) {
         {.tasks = 2, .units = 2, .capacity = (double[]){-1, 0}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE);
-        assert_non_null(strstr(evn_message(), "expected"));
+        assert_fails(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE, "expected");
     }
     s = open_or_fail("guided:time", &p);
     static const int owner[] = {0, 0, 1, 2}, right[] = {0, 0, 1, 1};
@@ -402,8 +388,7 @@ static void test_bad_input(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_cut(void **state) {
-    (void)state;
+TEST(cut) {
     evn_link link[] = {{{0, 1}, 10}, {{1, 2}, 20}, {{2, 3}, 40}, {{3, 0}, 80}};
     evn_problem p = {.tasks = 4, .units = 3, .links = 4, .link = link};
     int pairs;
@@ -415,8 +400,7 @@ static void test_cut(void **state) {
     assert_int_equal(pairs, 6);
 }
 
-static void test_uses_speeds(void **state) {
-    (void)state;
+TEST(uses_speeds) {
     static const char *const with[] = {"guided:size",    "guided:time", "weighted",
                                        "binpack:cap=4",  "interval",    "map",
                                        "optimal:limit=1"},
@@ -430,13 +414,4 @@ static void test_uses_speeds(void **state) {
     assert_int_equal(evn_schedule_uses_speeds(NULL), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance),   cmocka_unit_test(test_static),
-        cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_dynamic_memory),
-        cmocka_unit_test(test_guided_size),   cmocka_unit_test(test_uneven_units),
-        cmocka_unit_test(test_export_import), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_cut),           cmocka_unit_test(test_uses_speeds),
-    };
-    return cmocka_run_group_tests(tests, add_others, NULL);
-}
+RUN_TESTS(add_others, NULL)

@@ -34,13 +34,12 @@ static double run(evn_schedule *s, const double *weight, int *owner) {
         time[owner[t]] += seconds[t];
         longest = fmax(longest, time[owner[t]]);
     }
-    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    assert_ok(evn_schedule_learn(s, owner, seconds));
     return longest / (work / 4.5);
 }
 
 /* Schedules that learn, which know neither speeds nor costs before: as even as `most`. */
-static void test_learnt(void **state) {
-    (void)state;
+TEST(learnt) {
     static const struct {
         const char *text;
         double most;
@@ -59,7 +58,7 @@ static void test_learnt(void **state) {
         for (int step = 0; step < STEPS; step++) {
             memcpy(before, evn_schedule_owner(s), sizeof before);
             atoms(weight, step);
-            assert_int_equal(evn_schedule_weights(s, weight), EVN_OK);
+            assert_ok(evn_schedule_weights(s, weight));
             assert_memory_equal(evn_schedule_problem(s)->weight, weight, sizeof weight);
             const double took = run(s, weight, owner);
             if (step >= 60) sum += took;
@@ -73,8 +72,7 @@ static void test_learnt(void **state) {
 }
 
 /* Those that go by weights alone are as even as a fresh plan. */
-static void test_planned(void **state) {
-    (void)state;
+TEST(planned) {
     static const char *const of[] = {"binpack", "weighted:size", "optimal:limit=0.1,gap=0.01"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         double weight[TASKS];
@@ -84,7 +82,7 @@ static void test_planned(void **state) {
         if (evn_schedule_open(&s, of[i], &p) == EVN_MISSING) continue; /* without CBC */
         for (int step = 1; step < 30; step++) {
             atoms(weight, 7 * step);
-            assert_int_equal(evn_schedule_weights(s, weight), EVN_OK);
+            assert_ok(evn_schedule_weights(s, weight));
             fresh = open_or_fail(of[i], &p);
             double load[UNITS], time[2] = {0};
             for (int f = 0; f < 2; f++) {
@@ -103,8 +101,7 @@ static void test_planned(void **state) {
 }
 
 /* Another factor for all weights is another length of the instance, and no reason to move. */
-static void test_scale(void **state) {
-    (void)state;
+TEST(scale) {
     static const char *const of[] = {"auto", "map", "interval", "guided:time", "binpack:time"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         double weight[TASKS];
@@ -116,7 +113,7 @@ static void test_scale(void **state) {
         memcpy(kept, evn_schedule_owner(s), sizeof kept);
         for (int step = 0; step < 40; step++) {
             for (int t = 0; t < TASKS; t++) weight[t] *= step % 2 ? 4 : 0.25;
-            assert_int_equal(evn_schedule_weights(s, weight), EVN_OK);
+            assert_ok(evn_schedule_weights(s, weight));
             run(s, weight, owner);
             assert_memory_equal(owner, kept, sizeof kept);
         }
@@ -125,8 +122,7 @@ static void test_scale(void **state) {
 }
 
 /* Short instances are pooled, whatever their weights were. */
-static void test_pooled(void **state) {
-    (void)state;
+TEST(pooled) {
     double weight[TASKS], sum = 0;
     int owner[TASKS];
     atoms(weight, 0);
@@ -135,7 +131,7 @@ static void test_pooled(void **state) {
     for (int step = 0; step < 3000; step++) {
         atoms(weight, step / 15);
         for (int t = 0; t < TASKS; t++) weight[t] *= 0.02;
-        assert_int_equal(evn_schedule_weights(s, weight), EVN_OK);
+        assert_ok(evn_schedule_weights(s, weight));
         const double took = run(s, weight, owner);
         if (step >= 1500) sum += took;
     }
@@ -143,8 +139,7 @@ static void test_pooled(void **state) {
     evn_schedule_close(s);
 }
 
-static void test_same_and_none(void **state) {
-    (void)state;
+TEST(same_and_none) {
     static const char *const of[] = {"auto",    "map",           "static",   "dynamic",
                                      "binpack", "weighted:size", "interval", "guided:size"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -155,12 +150,12 @@ static void test_same_and_none(void **state) {
         evn_schedule *s = open_or_fail(of[i], &p);
         for (int step = 0; step < 10; step++) run(s, weight, owner);
         const unsigned version = schedule_version(s);
-        assert_int_equal(evn_schedule_weights(s, weight), EVN_OK);
+        assert_ok(evn_schedule_weights(s, weight));
         assert_int_equal(schedule_version(s), version);
         /* nothing weighs anything; then all the same, and one far more than all others */
         for (int turn = 0; turn < 4; turn++) {
             for (int t = 0; t < TASKS; t++) weight[t] = turn == 2 && !t ? 1e300 : turn == 3;
-            assert_int_equal(evn_schedule_weights(s, turn == 1 ? NULL : weight), EVN_OK);
+            assert_ok(evn_schedule_weights(s, turn == 1 ? NULL : weight));
             for (int t = 0; t < TASKS; t++) assert_in_range(evn_schedule_owner(s)[t], 0, UNITS - 1);
             for (int t = 0; t < TASKS; t++) weight[t] = fmin(weight[t], 1e3);
             run(s, weight, owner);
@@ -175,11 +170,4 @@ static void test_same_and_none(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learnt),        cmocka_unit_test(test_planned),
-        cmocka_unit_test(test_scale),         cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_same_and_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

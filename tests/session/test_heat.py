@@ -5,42 +5,30 @@ Run: ctest -R open-heat. usage: test_heat.py HEAT UNEVEN [test ..]"""
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "trace"))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path += [HERE, os.path.join(HERE, "trace")]
 import paraver
+import programs
 
 HEAT = UNEVEN = ""
 BLOCKS, STEPS = 64, 101
 SCHEDULES = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "guided:time", "weighted", "binpack", "interval"]
 
 
-def clean():
-    """The environment without what another launcher or a user has left."""
-    env = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
-
-
-def run(words, **env):
-    done = subprocess.run(words, env=clean() | env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
+def run(words, **variables):
+    return programs.run(words, EVENER_OVERSUBSCRIBE="1", **variables)
 
 
 def launchers():
     """Those that are there, with their plug-ins: the first words of a line, and the plug-in."""
     for kind in "openmpi", "mpich":
-        found = shutil.which(f"mpirun.{kind}")
         file = os.path.join(os.path.dirname(os.path.dirname(HEAT)), "lib", "evener", f"evener-wire-{kind}.so")
-        if found and os.path.exists(file):
-            yield [found, "-q", "--oversubscribe"] if kind == "openmpi" else [found], file
+        if programs.mpirun(kind) and os.path.exists(file):
+            yield programs.mpirun(kind), file
 
 
 class Heat(unittest.TestCase):

@@ -14,7 +14,7 @@ import unittest
 TOY = PROGRAM = COMMAND = HEAT = ""
 
 # what is measured, and so never the same twice; what a session does not know; and the words
-MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "exchange_s", "idle_s", "bursts"}
+MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "exchange_s", "idle_s", "taken", "stolen", "bursts"}
 UNKNOWN = {"app", "verified", "command"}
 BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "machine"}
 
@@ -43,7 +43,7 @@ class Same(unittest.TestCase):
             self.assertEqual(len(a), len(b), where)
             return sum(self.compare(x, y, f"{where}[]") for x, y in zip(a, b))
         key = where.rstrip("[]").rsplit(".", 1)[-1]
-        if key == "imbalance":  # null: a unit has had no time, as where all of its tasks were lent
+        if key == "imbalance":  # null: a unit has had no time, as where all of its tasks were stolen
             self.assertTrue(all(x is None or isinstance(x, (int, float)) for x in (a, b)), where)
         elif key in MEASURED:
             self.assertEqual(isinstance(a, (int, float)), isinstance(b, (int, float)), where)
@@ -62,9 +62,12 @@ class Same(unittest.TestCase):
 
     def test_equal(self):
         for units in ("1:CPU:1", "3:CPU:1", "1:CPU:2,1:CPU:1"):
-            for schedule in ("static", "binpack"):
+            for schedule in ("static", "binpack", "auto"):
                 with self.subTest(units=units, schedule=schedule):
                     run, program = self.both(units, schedule, 10)
+                    self.assertEqual({key: sum(loop["transfers"][key] for loop in program["loops"]) for key in program["transfers"]}, program["transfers"])
+                    if schedule == "auto":
+                        continue  # it goes by times, which differ
                     self.assertGreater(self.compare(run, program), 50)
                     for parts in (("machine",), ("units", 0), ("transfers",), ("periods",)):  # one writer: the same keys
                         of_run, of_program = run, program

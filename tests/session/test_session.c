@@ -4,21 +4,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/loop.h>
+#include <evener/machine.h>
+#include <evener/open.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #include "session/comma.h"
 
@@ -154,8 +154,8 @@ static evn_loop *open_loop(evn_session *s, const char *schedule, int tasks) {
 
 static void run(evn_loop *loop, int steps) {
     for (int i = 0; i < steps; i++) {
-        assert_int_equal(evn_loop_visit(loop, body, NULL), EVN_OK);
-        assert_int_equal(evn_loop_run(loop, body, NULL), EVN_OK);
+        assert_ok(evn_loop_visit(loop, body, NULL));
+        assert_ok(evn_loop_run(loop, body, NULL));
     }
 }
 
@@ -165,12 +165,11 @@ static void check_units(const char *given, const char *variable, const char *exp
     if (variable) setenv("EVENER_UNITS", variable, 1);
     evn_session *s = open_on(given, NULL);
     assert_string_equal(evn_units_text(evn_session_units(s)), expected);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     unsetenv("EVENER_UNITS");
 }
 
-static void test_units(void **state) {
-    (void)state;
+TEST_WITH(units, clear, be_oneself) {
     evn_session *s = open_on("auto", NULL);
     char best[64];
     snprintf(best, sizeof best, "%s", evn_units_text(evn_session_units(s)));
@@ -191,8 +190,7 @@ static const char *device_name(evn_session *s) {
     return evn_device_traits(evn_unit_device(evn_units_get(evn_session_units(s), 0), 0))->name;
 }
 
-static void test_devices(void **state) {
-    (void)state;
+TEST_WITH(with_devices, clear, be_oneself) {
     setenv("EVENER_DEVICES", "emulated:1,speed=0.25", 1);
     evn_session *s = open_on("1:GPU:1", NULL);
     assert_non_null(strstr(device_name(s), "speed 0.25"));
@@ -202,8 +200,7 @@ static void test_devices(void **state) {
     evn_close(s);
 }
 
-static void test_oversubscribe(void **state) {
-    (void)state;
+TEST_WITH(oversubscribe, clear, be_oneself) {
     evn_session *s;
     setenv("EVENER_UNITS", "500:CPU:2", 1);
     assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_USAGE);
@@ -211,8 +208,8 @@ static void test_oversubscribe(void **state) {
     assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_USAGE);
     setenv("EVENER_OVERSUBSCRIBE", "1", 1);
     setenv("EVENER_UNITS", "2:CPU:40", 1);
-    assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_OK);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_open(&s, NULL, NULL, 0));
+    assert_ok(evn_close(s));
 }
 
 static void check_schedule(const char *given, const char *variable, int instances,
@@ -221,15 +218,14 @@ static void check_schedule(const char *given, const char *variable, int instance
     evn_session *s = open_on("2:CPU:1", NULL);
     const evn_problem problem = {.tasks = TASKS, .instances = instances};
     evn_loop *loop;
-    assert_int_equal(evn_open_loop(&loop, s, given, &problem), EVN_OK);
+    assert_ok(evn_open_loop(&loop, s, given, &problem));
     assert_string_equal(evn_schedule_text(evn_loop_schedule(loop)), expected);
     run(loop, 2);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     unsetenv("EVENER_SCHEDULE");
 }
 
-static void test_schedule(void **state) {
-    (void)state;
+TEST_WITH(schedule, clear, be_oneself) {
     check_schedule(NULL, NULL, 0, "auto");
     check_schedule(NULL, NULL, 10, "auto");
     check_schedule(NULL, NULL, 9, "dynamic:chunk=1,memorize=3");
@@ -241,8 +237,7 @@ static void test_schedule(void **state) {
 }
 
 /* The session fills in what it knows, and leaves alone what the program says. */
-static void test_problem(void **state) {
-    (void)state;
+TEST_WITH(problem, clear, be_oneself) {
     evn_session *s = open_on("1:CPU:3,1:CPU:1,1:GPU:2", "emulated");
     const evn_problem *p = evn_schedule_problem(evn_loop_schedule(open_loop(s, NULL, TASKS)));
     assert_int_equal(p->units, 3);
@@ -250,72 +245,67 @@ static void test_problem(void **state) {
     for (int u = 0; u < 3; u++) assert_true(p->speed[u] == expected[u]);
     evn_problem problem = {.tasks = TASKS, .units = 3, .speed = own};
     evn_loop *loop;
-    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_OK);
+    assert_ok(evn_open_loop(&loop, s, NULL, &problem));
     p = evn_schedule_problem(evn_loop_schedule(loop));
     for (int u = 0; u < 3; u++) assert_true(p->speed[u] == own[u]);
     problem = (evn_problem){.tasks = TASKS, .units = 2};
     assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
     assert_null(loop);
-    assert_non_null(strstr(evn_message(), "for 2 units and there are 3"));
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_says("for 2 units and there are 3");
+    assert_ok(evn_close(s));
 }
 
 /* Other units in the same session; a loop that is open keeps its units. */
-static void test_units_again(void **state) {
-    (void)state;
+TEST_WITH(units_again, clear, be_oneself) {
     const evn_problem problem = {.tasks = TASKS};
     const evn_open_options none = {.flags = EVN_OVERSUBSCRIBE | EVN_UNITS_LATER};
     evn_session *s;
     evn_loop *loop;
     evn_schedule *schedule;
-    assert_int_equal(evn_open_with(&s, &none), EVN_OK);
+    assert_ok(evn_open_with(&s, &none));
     assert_null(evn_session_units(s));
     assert_non_null(evn_session_machine(s));
-    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "evn_session_units_open() opens them"));
-    assert_int_equal(evn_session_units_close(s), EVN_OK);
+    assert_fails(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE,
+                 "evn_session_units_open() opens them");
+    assert_ok(evn_session_units_close(s));
     setenv("EVENER_UNITS", "5:CPU:1", 1);
     static const char *const lists[] = {"2:CPU:1", NULL, "1:CPU:2,1:GPU:1"}, *const full[] = {
                                                                                  "2:CPU:1",
                                                                                  "5:CPU:1",
                                                                                  "1:CPU:2,1:GPU:1"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(
-            evn_session_units_open(s, lists[i], i == 2 ? "emulated:1" : NULL, EVN_OVERSUBSCRIBE),
-            EVN_OK);
+        assert_ok(
+            evn_session_units_open(s, lists[i], i == 2 ? "emulated:1" : NULL, EVN_OVERSUBSCRIBE));
         assert_string_equal(evn_units_text(evn_session_units(s)), full[i]);
         run(loop = open_loop(s, "map", TASKS), 2);
         assert_int_equal(evn_schedule_problem(evn_loop_schedule(loop))->units,
                          evn_units_count(evn_session_units(s)));
-        assert_int_equal(evn_name_loop(s, loop, "the third"), EVN_OK);
-        assert_int_equal(evn_session_units_open(s, "1:CPU:1", NULL, 0), EVN_USAGE);
-        assert_non_null(strstr(evn_message(), "a loop is open, the third;"));
+        assert_ok(evn_name_loop(s, loop, "the third"));
+        assert_fails(evn_session_units_open(s, "1:CPU:1", NULL, 0), EVN_USAGE,
+                     "a loop is open, the third;");
         assert_int_equal(evn_session_units_close(s), EVN_USAGE);
         assert_string_equal(evn_units_text(evn_session_units(s)), full[i]);
-        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+        assert_ok(evn_close_loop(s, loop));
     }
     open_loop(s, "interval", TASKS);
-    assert_int_equal(evn_session_units_close(s), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "without a name under interval"));
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_fails(evn_session_units_close(s), EVN_USAGE, "without a name under interval");
+    assert_ok(evn_close(s));
 
     s = open_on("2:CPU:1", NULL); /* a list that cannot be leaves none */
     assert_int_equal(evn_session_units_open(s, "2:CPUS:1", NULL, 0), EVN_USAGE);
     assert_null(evn_session_units(s));
-    assert_int_equal(evn_session_units_open(s, "400:CPU:4", NULL, EVN_DESCRIBE_ONLY), EVN_OK);
-    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "only described"));
-    assert_int_equal(evn_session_schedule(&schedule, s, "map", &problem), EVN_OK);
+    assert_ok(evn_session_units_open(s, "400:CPU:4", NULL, EVN_DESCRIBE_ONLY));
+    assert_fails(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE, "only described");
+    assert_ok(evn_session_schedule(&schedule, s, "map", &problem));
     assert_int_equal(evn_schedule_problem(schedule)->units, 400);
     assert_true(evn_schedule_problem(schedule)->speed[399] == 4);
     evn_schedule_close(schedule);
-    assert_int_equal(evn_session_units_close(s), EVN_OK);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_session_units_close(s));
+    assert_ok(evn_close(s));
 }
 
 /* Record and trace are of the loops on the units that were opened last. */
-static void test_units_record(void **state) {
-    (void)state;
+TEST_WITH(units_record, clear, be_oneself) {
     static const char *const trace[] = {"trace.json", "trace.prv"};
     for (int i = 0; i < 2; i++) {
         setenv("EVENER_RECORD", in_folder("record.json"), 1);
@@ -323,10 +313,10 @@ static void test_units_record(void **state) {
         evn_session *s = open_on("5:CPU:1", NULL);
         evn_loop *loop = open_loop(s, "static", 2 * TASKS);
         run(loop, 4);
-        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
-        assert_int_equal(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+        assert_ok(evn_close_loop(s, loop));
+        assert_ok(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
         run(loop = open_loop(s, "static", TASKS), 3);
-        assert_int_equal(evn_close(s), EVN_OK);
+        assert_ok(evn_close(s));
         cJSON *root = read_json(in_folder("record.json"));
         assert_int_equal(cJSON_GetArraySize(get(root, "units")), 2);
         assert_int_equal(cJSON_GetArraySize(get(root, "owner")), TASKS);
@@ -338,16 +328,14 @@ static void test_units_record(void **state) {
         if (i) assert_int_equal(!strstr(text, ":1:1:1:5:"), 1); /* no fifth unit */
         free(text);
         s = open_on("2:CPU:1", NULL);
-        assert_int_equal(evn_session_units_close(s), EVN_OK);
-        assert_int_equal(evn_close(s), EVN_USAGE);
-        assert_non_null(strstr(evn_message(), "EVENER_RECORD: nothing is written"));
+        assert_ok(evn_session_units_close(s));
+        assert_fails(evn_close(s), EVN_USAGE, "EVENER_RECORD: nothing is written");
         files(1);
     }
 }
 
 /* A schedule of the session's knowledge, which imports a plan before there is a loop. */
-static void test_schedule_before(void **state) {
-    (void)state;
+TEST_WITH(schedule_before, clear, be_oneself) {
     evn_session *s = open_on("1:CPU:3,1:CPU:1", NULL);
     evn_schedule *schedule;
     evn_loop *loop;
@@ -355,64 +343,60 @@ static void test_schedule_before(void **state) {
     assert_int_equal(evn_session_schedule(&schedule, s, "nonsense", &problem), EVN_USAGE);
     assert_null(schedule);
     setenv("EVENER_SCHEDULE", "static", 1);
-    assert_int_equal(evn_session_schedule(&schedule, s, NULL, &problem), EVN_OK);
+    assert_ok(evn_session_schedule(&schedule, s, NULL, &problem));
     assert_true(evn_schedule_problem(schedule)->speed[0] == 3);
     assert_string_equal(evn_schedule_text(schedule), "static");
-    assert_int_equal(evn_schedule_import(schedule, "static 4 tasks 2 units: 1*1 3*0"), EVN_OK);
-    assert_int_equal(evn_open_loop_on(&loop, s, schedule), EVN_OK);
+    assert_ok(evn_schedule_import(schedule, "static 4 tasks 2 units: 1*1 3*0"));
+    assert_ok(evn_open_loop_on(&loop, s, schedule));
     assert_ptr_equal(evn_loop_schedule(loop), schedule);
     assert_int_equal(evn_loop_next(loop, NULL)[0], 1);
     assert_int_equal(evn_loop_next(loop, NULL)[1], 0);
-    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_ok(evn_close_loop(s, loop));
     assert_int_equal(evn_schedule_instance(schedule), 0); /* it is still there */
     evn_schedule_close(schedule);
-    assert_int_equal(evn_session_schedule(&schedule, s, "binpack:reassign", &problem), EVN_OK);
-    assert_int_equal(evn_open_loop_on(&loop, s, schedule), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "before units are opened"));
+    assert_ok(evn_session_schedule(&schedule, s, "binpack:reassign", &problem));
+    assert_fails(evn_open_loop_on(&loop, s, schedule), EVN_USAGE, "before units are opened");
     evn_schedule_close(schedule);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
 }
 
 /* A machine of the program's: the session leaves it open. */
-static void test_given_machine(void **state) {
-    (void)state;
+TEST_WITH(given_machine, clear, be_oneself) {
     evn_machine *machine;
     evn_session *s;
-    assert_int_equal(evn_machine_open(&machine), EVN_OK);
+    assert_ok(evn_machine_open(&machine));
     for (int i = 0; i < 2; i++) {
         const evn_open_options options = {"2:CPU:1", NULL, EVN_OVERSUBSCRIBE, NULL, machine};
-        assert_int_equal(evn_open_with(&s, &options), EVN_OK);
+        assert_ok(evn_open_with(&s, &options));
         assert_ptr_equal(evn_session_machine(s), machine);
         run(open_loop(s, "static", TASKS), 1);
-        assert_int_equal(evn_close(s), EVN_OK);
+        assert_ok(evn_close(s));
     }
     assert_true(evn_machine_cores(machine) > 0);
     evn_machine_close(machine);
 }
 
 /* With EVN_NO_ENVIRONMENT no variable is looked at, whatever it says, and "default" is a name. */
-static void test_no_environment(void **state) {
-    (void)state;
+TEST_WITH(no_environment, clear, be_oneself) {
     for (int i = 0; i < 6; i++) setenv(variables[i], "/nowhere/nonsense", 1);
     setenv("EVENER_PROCESSES", "nonsense", 1);
     evn_session *s;
     evn_loop *loop;
     const evn_problem problem = {.tasks = TASKS};
     const unsigned flags = EVN_OVERSUBSCRIBE | EVN_NO_ENVIRONMENT;
-    assert_int_equal(evn_open(&s, "3:CPU:1", "emulated", flags), EVN_OK);
-    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_OK);
+    assert_ok(evn_open(&s, "3:CPU:1", "emulated", flags));
+    assert_ok(evn_open_loop(&loop, s, NULL, &problem));
     assert_string_equal(evn_schedule_text(evn_loop_schedule(loop)), "auto");
     run(loop, 1);
-    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
-    assert_int_equal(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
-    assert_int_equal(evn_open_loop(&loop, s, "default", &problem), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "none called \"default\""));
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close_loop(s, loop));
+    assert_ok(evn_session_units_open(s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    assert_fails(evn_open_loop(&loop, s, "default", &problem), EVN_USAGE,
+                 "none called \"default\"");
+    assert_ok(evn_close(s));
     assert_int_equal(evn_open(&s, "default", NULL, flags), EVN_USAGE);
     /* without the flag each of them alone is refused; EVENER_SCHEDULE where a loop wants one */
     for (int i = 0; i < 6; i++) unsetenv(variables[i]);
-    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "EVENER_PROCESSES"));
+    assert_fails(evn_open(&s, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_USAGE, "EVENER_PROCESSES");
     unsetenv("EVENER_PROCESSES");
     for (int i = 0; i < 6; i++) {
         setenv(variables[i], "/nowhere/nonsense", 1);
@@ -427,8 +411,7 @@ static void test_no_environment(void **state) {
 
 /* -- messages -- */
 
-static void test_messages(void **state) {
-    (void)state;
+TEST_WITH(messages, clear, be_oneself) {
     static const struct {
         const char *name, *value;
         evn_status status;
@@ -466,8 +449,7 @@ static void test_messages(void **state) {
     assert_memory_equal(evn_message(), "EVENER_DEVICES: units: ", 23);
 }
 
-static void test_schedule_messages(void **state) {
-    (void)state;
+TEST_WITH(schedule_messages, clear, be_oneself) {
     evn_session *s = open_on("2:CPU:1", NULL);
     evn_problem problem = {.tasks = TASKS};
     evn_loop *loop;
@@ -478,26 +460,24 @@ static void test_schedule_messages(void **state) {
     setenv("EVENER_SCHEDULE", "map", 1);
     assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
     assert_memory_equal(evn_message(), "schedule: 0 tasks", 17);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
 }
 
-static void test_foreign_loops(void **state) {
-    (void)state;
+TEST_WITH(foreign_loops, clear, be_oneself) {
     evn_session *s = open_on("2:CPU:1", NULL);
     evn_loop *loop = open_loop(s, NULL, TASKS), *other;
     evn_schedule *schedule;
     const evn_problem problem = {.tasks = TASKS, .units = 2};
-    assert_int_equal(evn_schedule_open(&schedule, "static", &problem), EVN_OK);
-    assert_int_equal(evn_loop_open(&other, evn_session_units(s), schedule), EVN_OK);
-    assert_int_equal(evn_close_loop(s, other), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "none of this session's"));
-    assert_int_equal(evn_close_loop(s, NULL), EVN_OK);
-    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_ok(evn_schedule_open(&schedule, "static", &problem));
+    assert_ok(evn_loop_open(&other, evn_session_units(s), schedule));
+    assert_fails(evn_close_loop(s, other), EVN_USAGE, "none of this session's");
+    assert_ok(evn_close_loop(s, NULL));
+    assert_ok(evn_close_loop(s, loop));
     assert_int_equal(evn_close_loop(s, loop), EVN_USAGE);
     evn_loop_close(other);
     evn_schedule_close(schedule);
-    assert_int_equal(evn_close(s), EVN_OK);
-    assert_int_equal(evn_close(NULL), EVN_OK);
+    assert_ok(evn_close(s));
+    assert_ok(evn_close(NULL));
 }
 
 /* -- the record -- */
@@ -563,8 +543,7 @@ static void check_bursts(const cJSON *list, int last, int tasks, int each) {
     assert_int_equal(computed[1], each);
 }
 
-static void test_record(void **state) {
-    (void)state;
+TEST_WITH(record, clear, be_oneself) {
     const char *path = in_folder("record.json");
     setenv("EVENER_RECORD", path, 1);
     evn_session *s = open_on("2:CPU:1", NULL);
@@ -572,7 +551,7 @@ static void test_record(void **state) {
     run(loop, 7);
     const struct said x = ask(loop);
     assert_int_equal(files(0), 0); /* nothing has a name before it is whole */
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON *root = read_json(path);
     assert_string_equal(text(root, "evener"), EVN_VERSION);
     assert_string_equal(text(root, "app"), "test-open");
@@ -603,8 +582,7 @@ static evn_status disturbed(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static void test_record_median(void **state) {
-    (void)state;
+TEST_WITH(record_median, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     evn_session *s = open_on("2:CPU:1", NULL);
     evn_loop *loop = open_loop(s, "static", TASKS);
@@ -612,7 +590,7 @@ static void test_record_median(void **state) {
     evn_loop_run(loop, disturbed, &s);
     const struct said x = ask(loop);
     assert_true(x.seconds[3] >= 0.2);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON *root = read_json(in_folder("record.json"));
     const double seconds = cJSON_GetArrayItem(get(root, "task_s"), 3)->valuedouble;
     assert_true(seconds >= 0.001 && seconds < 0.2);
@@ -620,14 +598,13 @@ static void test_record_median(void **state) {
     files(1);
 }
 
-static void test_record_devices(void **state) {
-    (void)state;
+TEST_WITH(record_devices, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     setenv("EVENER_UNITS", "1:CPU:1,1:GPU:2", 1);
     setenv("EVENER_DEVICES", "emulated", 1);
     evn_session *s = open_on(NULL, NULL);
     run(open_loop(s, "static", TASKS), 3);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON *root = read_json(in_folder("record.json"));
     const cJSON *unit = cJSON_GetArrayItem(get(root, "units"), 1);
     assert_string_equal(text(unit, "kind"), "gpu");
@@ -637,14 +614,13 @@ static void test_record_devices(void **state) {
     files(1);
 }
 
-static void test_nothing_run(void **state) {
-    (void)state;
+TEST_WITH(nothing_run, clear, be_oneself) {
     for (int loops = 0; loops < 2; loops++) {
         setenv("EVENER_RECORD", in_folder("record.json"), 1);
         setenv("EVENER_TRACE", in_folder("trace.json"), 1);
         evn_session *s = open_on("2:CPU:1", NULL);
         if (loops) open_loop(s, NULL, TASKS);
-        assert_int_equal(evn_close(s), EVN_OK);
+        assert_ok(evn_close(s));
         cJSON *root = read_json(in_folder("record.json"));
         assert_true(number(root, "steps") == 0 && number(root, "seconds") == 0);
         assert_int_equal(cJSON_GetArraySize(get(root, "owner")), loops * TASKS);
@@ -665,8 +641,7 @@ static int slices(const cJSON *trace, int pid) {
 
 /* Three loops, of which one is closed early: sums at the top, each by itself below, tasks numbered
  * through, and the steps are those of the loop that took longest. */
-static void test_several_loops(void **state) {
-    (void)state;
+TEST_WITH(several_loops, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     setenv("EVENER_TRACE", in_folder("trace.json"), 1);
     evn_session *s = open_on("2:CPU:1", NULL);
@@ -675,14 +650,14 @@ static void test_several_loops(void **state) {
     struct said x[3];
     run(first, 9);
     x[0] = ask(first);
-    assert_int_equal(evn_close_loop(s, first), EVN_OK);
+    assert_ok(evn_close_loop(s, first));
     for (int i = 0; i < 6; i++) {
         run(large, 1);
         run(small, 2);
     }
     x[1] = ask(large);
     x[2] = ask(small);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON *root = read_json(in_folder("record.json"));
     struct said sum = {.tasks = 0};
     for (int i = 0; i < 3; i++) {
@@ -726,15 +701,14 @@ static void test_several_loops(void **state) {
 }
 
 /* Larger steps than a page shows: of these the last one, or none; the rest is there. */
-static void test_large(void **state) {
-    (void)state;
+TEST_WITH(large, clear, be_oneself) {
     static const int tasks[] = {30000, 40000, 70000}, steps[] = {2, 1, 0};
     for (int i = 0; i < 3; i++) {
         setenv("EVENER_RECORD", in_folder("record.json"), 1);
         evn_session *s = open_on("2:CPU:1", NULL);
         evn_loop *loop = open_loop(s, "static", tasks[i]);
-        for (int k = 0; k < 3; k++) assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
-        assert_int_equal(evn_close(s), EVN_OK);
+        for (int k = 0; k < 3; k++) assert_ok(evn_loop_run(loop, touch, NULL));
+        assert_ok(evn_close(s));
         cJSON *root = read_json(in_folder("record.json"));
         assert_int_equal(cJSON_GetArraySize(get(root, "owner")), tasks[i]);
         assert_int_equal(cJSON_GetArraySize(get(root, "task_s")), tasks[i]);
@@ -744,8 +718,7 @@ static void test_large(void **state) {
     }
 }
 
-static void test_decimal_comma(void **state) {
-    (void)state;
+TEST_WITH(decimal_comma, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     setenv("EVENER_TRACE", in_folder("trace.json"), 1);
     if (!set_comma_locale()) skip();
@@ -777,8 +750,7 @@ static evn_status record_to(const char *variable, const char *path) {
     return status;
 }
 
-static void test_full(void **state) {
-    (void)state;
+TEST_WITH(full, clear, be_oneself) {
     struct stat there;
     if (stat("/dev/full", &there) || !S_ISCHR(there.st_mode)) skip();
     be_nobody(0777);
@@ -797,18 +769,15 @@ static void test_full(void **state) {
     files(1);
 }
 
-static void test_read_only_folder(void **state) {
-    (void)state;
+TEST_WITH(read_only_folder, clear, be_oneself) {
     be_nobody(0555);
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     evn_session *s;
-    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, 0), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "Permission denied"));
+    assert_fails(evn_open(&s, "1:CPU:1", NULL, 0), EVN_SYSTEM, "Permission denied");
 }
 
 /* A pipe is written into and stays one. */
-static void test_pipe(void **state) {
-    (void)state;
+TEST_WITH(pipe, clear, be_oneself) {
     const char *path = in_folder("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     const int reader = open(path, O_RDONLY | O_NONBLOCK);
@@ -827,8 +796,7 @@ static void test_pipe(void **state) {
 }
 
 /* An earlier file stays until the new one is whole, keeps its mode, and is found behind a link. */
-static void test_replaced(void **state) {
-    (void)state;
+TEST_WITH(replaced, clear, be_oneself) {
     const char *path = in_folder("record.json"), *link = in_folder("link.json");
     write_file(path, "earlier");
     assert_int_equal(chmod(path, 0666), 0);
@@ -837,12 +805,12 @@ static void test_replaced(void **state) {
     evn_session *s = open_on("1:CPU:1", NULL);
     evn_loop *loop = open_loop(s, "static", TASKS);
     run(loop, 2);
-    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_ok(evn_close_loop(s, loop));
     char *earlier = read_text(path);
     assert_string_equal(earlier, "earlier");
     free(earlier);
     assert_int_equal(files(0), 2);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON_Delete(read_json(path));
     struct stat there;
     assert_int_equal(lstat(link, &there), 0);
@@ -860,15 +828,13 @@ static void test_replaced(void **state) {
     files(1);
 }
 
-static void test_same_file(void **state) {
-    (void)state;
+TEST_WITH(same_file, clear, be_oneself) {
     char other[160];
     snprintf(other, sizeof other, "%s/./both.json", folder);
     setenv("EVENER_RECORD", in_folder("both.json"), 1);
     setenv("EVENER_TRACE", other, 1);
     evn_session *s;
-    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, 0), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "is EVENER_RECORD's"));
+    assert_fails(evn_open(&s, "1:CPU:1", NULL, 0), EVN_USAGE, "is EVENER_RECORD's");
     assert_int_equal(files(0), 0);
 }
 
@@ -896,8 +862,7 @@ static pid_t start(const char *units, const char *times) {
 }
 
 /* Two programs write the same file many times: whoever looks sees a whole one, of one of them. */
-static void test_two_programs(void **state) {
-    (void)state;
+TEST_WITH(two_programs, clear, be_oneself) {
     const char *path = in_folder("record.json");
     setenv("EVENER_RECORD", path, 1);
     setenv("EVENER_TRACE", in_folder("trace.json"), 1);
@@ -931,8 +896,7 @@ static void test_two_programs(void **state) {
 }
 
 /* A program that is killed, or ends without closing, leaves nothing. */
-static void test_unfinished(void **state) {
-    (void)state;
+TEST_WITH(unfinished, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     setenv("EVENER_TRACE", in_folder("trace.json"), 1);
     pid_t child = fork();
@@ -948,19 +912,18 @@ static void test_unfinished(void **state) {
 
 /* A process that was forked since gives the session back, and the files are as if there was none;
  * also where it writes what streams still have. */
-static void test_forked(void **state) {
-    (void)state;
+TEST_WITH(forked, clear, be_oneself) {
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     setenv("EVENER_TRACE", in_folder("trace.json"), 1);
     evn_session *s;
     evn_loop *loop, *closed;
     const evn_problem problem = {.tasks = TASKS};
-    assert_int_equal(evn_open(&s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
-    assert_int_equal(evn_open_loop(&closed, s, "static", &problem), EVN_OK);
-    assert_int_equal(evn_loop_run(closed, touch, NULL), EVN_OK);
-    assert_int_equal(evn_close_loop(s, closed), EVN_OK);
-    assert_int_equal(evn_open_loop(&loop, s, "static", &problem), EVN_OK);
-    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    assert_ok(evn_open(&s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_open_loop(&closed, s, "static", &problem));
+    assert_ok(evn_loop_run(closed, touch, NULL));
+    assert_ok(evn_close_loop(s, closed));
+    assert_ok(evn_open_loop(&loop, s, "static", &problem));
+    assert_ok(evn_loop_run(loop, touch, NULL));
     for (int closes = 0; closes < 2; closes++) {
         fflush(stdout);
         const pid_t child = fork();
@@ -974,8 +937,8 @@ static void test_forked(void **state) {
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
         assert_int_equal(files(0), 0);
     }
-    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_loop_run(loop, touch, NULL));
+    assert_ok(evn_close(s));
     cJSON *root = read_json(in_folder("record.json"));
     assert_int_equal(cJSON_GetArraySize(get(root, "loops")), 2);
     cJSON_Delete(root);
@@ -1030,44 +993,41 @@ static void *in_thread(void *(*function)(void *), void *arg) {
     return result;
 }
 
-static void test_other_thread(void **state) {
-    (void)state;
+TEST_WITH(other_thread, clear, be_oneself) {
     const evn_problem problem = {.tasks = TASKS};
     evn_place *place;
-    assert_int_equal(evn_open(&of_main, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
-    assert_int_equal(evn_open_loop(&loop_of_main, of_main, "static", &problem), EVN_OK);
-    assert_int_equal(evn_place_open(&place, evn_session_units(of_main), 0.5), EVN_OK);
+    assert_ok(evn_open(&of_main, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_open_loop(&loop_of_main, of_main, "static", &problem));
+    assert_ok(evn_place_open(&place, evn_session_units(of_main), 0.5));
     assert_int_equal((intptr_t)in_thread(call_all, place), 6);
-    assert_int_equal(evn_loop_run(loop_of_main, touch, NULL), EVN_OK);
+    assert_ok(evn_loop_run(loop_of_main, touch, NULL));
     evn_place_close(place);
-    assert_int_equal(evn_close(of_main), EVN_OK);
-    assert_int_equal(evn_open(&of_main, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE | EVN_ANY_CLOSES),
-                     EVN_OK);
+    assert_ok(evn_close(of_main));
+    assert_ok(evn_open(&of_main, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE | EVN_ANY_CLOSES));
     assert_int_equal((intptr_t)in_thread(close_it, NULL), EVN_OK);
 }
 
 /* A loop that is opened anew counts the regions that its first instance brings from where the
  * former loop left them. */
-static void test_opened_anew(void **state) {
-    (void)state;
+TEST_WITH(opened_anew, clear, be_oneself) {
     static double memory[4][8];
     const evn_access both = EVN_BOTH;
     int region[4], turned[4];
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     evn_session *s = open_on("2:GPU:1", "emulated:2");
     evn_place *place;
-    assert_int_equal(evn_place_open(&place, evn_session_units(s), 0.5), EVN_OK);
+    assert_ok(evn_place_open(&place, evn_session_units(s), 0.5));
     for (int i = 0; i < 4; i++)
-        assert_int_equal(evn_place_add(place, memory[i], sizeof *memory, &region[i]), EVN_OK);
+        assert_ok(evn_place_add(place, memory[i], sizeof *memory, &region[i]));
     for (int i = 0; i < 4; i++) turned[i] = region[i == 0 ? 3 : i == 3 ? 0 : i];
     for (int l = 0; l < 2; l++) { /* tasks 0 and 3 have changed their units in the second */
         evn_loop *loop = open_loop(s, "static", 4);
-        assert_int_equal(evn_session_place(s, loop, place, 1, l ? turned : region, &both), EVN_OK);
-        for (int i = 0; i < 3; i++) assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
-        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+        assert_ok(evn_session_place(s, loop, place, 1, l ? turned : region, &both));
+        for (int i = 0; i < 3; i++) assert_ok(evn_loop_run(loop, touch, NULL));
+        assert_ok(evn_close_loop(s, loop));
     }
     evn_place_close(place);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
     cJSON *root = read_json(in_folder("record.json"));
     for (int l = 0; l < 2; l++) {
         const cJSON *t = get(cJSON_GetArrayItem(get(root, "loops"), l), "transfers");
@@ -1080,69 +1040,34 @@ static void test_opened_anew(void **state) {
 }
 
 /* After a change of tasks the present ones are collected: one kept, two born on a device. */
-static void test_collect_changed(void **state) {
-    (void)state;
+TEST_WITH(collect_changed, clear, be_oneself) {
     static double memory[4];
     const evn_access both = EVN_BOTH;
     int region[4];
     evn_session *s = open_on("1:GPU:1", "emulated");
     evn_loop *loop = open_loop(s, "static", 2);
     evn_place *place;
-    assert_int_equal(evn_place_open(&place, evn_session_units(s), 0.5), EVN_OK);
+    assert_ok(evn_place_open(&place, evn_session_units(s), 0.5));
     for (int i = 0; i < 4; i++)
-        assert_int_equal(evn_place_add(place, &memory[i], sizeof *memory, &region[i]), EVN_OK);
-    assert_int_equal(evn_session_place(s, loop, place, 1, region, &both), EVN_OK);
+        assert_ok(evn_place_add(place, &memory[i], sizeof *memory, &region[i]));
+    assert_ok(evn_session_place(s, loop, place, 1, region, &both));
     const int first[] = {0, 1, 2, 3}, from[] = {0, 1, 1}, born[] = {-1, region[2], region[3]};
     const char kept[] = {1, 0, 0};
     const evn_change change = {
         .tasks = 3, .first = first, .from = from, .kept = kept, .region = born};
-    assert_int_equal(evn_loop_change(loop, &change), EVN_OK);
-    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    assert_ok(evn_loop_change(loop, &change));
+    assert_ok(evn_loop_run(loop, touch, NULL));
     for (int i = 0; i < 4; i++)
         assert_int_equal(evn_place_valid(place, region[i], EVN_HOST), i == 1);
-    assert_int_equal(evn_session_collect(s, loop), EVN_OK);
+    assert_ok(evn_session_collect(s, loop));
     for (int i = 0; i < 4; i++) assert_true(evn_place_valid(place, region[i], EVN_HOST));
-    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_ok(evn_close_loop(s, loop));
     evn_place_close(place);
-    assert_int_equal(evn_close(s), EVN_OK);
+    assert_ok(evn_close(s));
 }
 
 int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "write")) return write_records(argv[2], atoi(argv[3]));
     if (argc == 2 && !strcmp(argv[1], "leave")) return leave();
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, clear, be_oneself)
-        TEST(test_units),
-        TEST(test_devices),
-        TEST(test_oversubscribe),
-        TEST(test_schedule),
-        TEST(test_problem),
-        TEST(test_units_again),
-        TEST(test_units_record),
-        TEST(test_schedule_before),
-        TEST(test_given_machine),
-        TEST(test_no_environment),
-        TEST(test_messages),
-        TEST(test_schedule_messages),
-        TEST(test_foreign_loops),
-        TEST(test_record),
-        TEST(test_record_median),
-        TEST(test_record_devices),
-        TEST(test_nothing_run),
-        TEST(test_several_loops),
-        TEST(test_large),
-        TEST(test_decimal_comma),
-        TEST(test_full),
-        TEST(test_read_only_folder),
-        TEST(test_replaced),
-        TEST(test_pipe),
-        TEST(test_same_file),
-        TEST(test_two_programs),
-        TEST(test_unfinished),
-        TEST(test_forked),
-        TEST(test_other_thread),
-        TEST(test_opened_anew),
-        TEST(test_collect_changed),
-    };
-    return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

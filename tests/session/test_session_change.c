@@ -10,6 +10,12 @@
 #include "check.h"
 #include "failing.h"
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/cluster.h>
+#include <evener/loop.h>
+#include <evener/open.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -438,7 +444,11 @@ static void rounds(void) {
     check();
     collect();
     evn_cluster *const ranks = evn_session_cluster(session);
-    if (ranks && strncmp(schedule, "dynamic", 7) != 0) MUST(evn_loop_sum(loop).moved > 0);
+    /* guided:time and interval have the shortest boundaries from a change on, and steps leave them
+     */
+    const int steps_move = strncmp(schedule, "dynamic", 7) && strcmp(schedule, "guided:time") &&
+                           strcmp(schedule, "interval");
+    if (ranks && steps_move) MUST(evn_loop_sum(loop).moved > 0);
     run_step();
     check(); /* what was collected is gone again */
     close_line();
@@ -521,8 +531,7 @@ static int run(const char *ranks, void (*what)(void)) {
 
 static const char *const ranks_of[] = {"1", "2", "3", "5"};
 
-static void test_schedules(void **state) {
-    (void)state;
+TEST(schedules) {
     static const char *const schedules[] = {
         "static",      "dynamic",     "dynamic:chunk=1,memorize=0",
         "guided:size", "guided:time", "weighted",
@@ -539,13 +548,14 @@ static void test_schedules(void **state) {
             }
 }
 
-static void test_on_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
+    const int is_long = getenv("EVENER_TEST_LONG") != NULL;
     static const char *const schedules[] = {"map", "dynamic:chunk=1,memorize=0", "guided:time"};
     static const char *const lists[] = {"1:CPU:1,1:GPU:1", "2:GPU:1", "1:GPU:1"};
     for (int s = 0; s < 3; s++)
         for (int r = 0; r < 4; r++)
             for (way = PLACES; way <= PROGRAMS; way++) {
+                if (!is_long && (s + r + (int)way) % 2) continue;
                 schedule = schedules[s];
                 list = lists[(s + r) % 3];
                 if (run(ranks_of[r], rounds))
@@ -553,8 +563,7 @@ static void test_on_devices(void **state) {
             }
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     way = PLACES;
     schedule = "static";
     list = "1:CPU:1";
@@ -562,8 +571,7 @@ static void test_mistakes(void **state) {
     assert_int_equal(run("3", mistakes), 0);
 }
 
-static void test_failing(void **state) {
-    (void)state;
+TEST(failing) {
     static const char *const schedules[] = {"map", "static", "guided:time"};
     static const char *const lists[] = {"1:CPU:1", "1:CPU:1,1:GPU:1", "1:GPU:1"};
     if (!HAVE_FAILING) skip();
@@ -577,13 +585,4 @@ static void test_failing(void **state) {
             }
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_on_devices),
-        cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_mistakes),
-    };
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,6 +6,12 @@
  * ranks are that one's children. Run: ctest -R open-ranks */
 #include "check.h"
 #include <evener.h>
+#include <evener/cluster.h>
+#include <evener/loop.h>
+#include <evener/open.h>
+#include <evener/place.h>
+#include <evener/schedule.h>
+#include <evener/unit.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

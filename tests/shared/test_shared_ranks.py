@@ -13,35 +13,26 @@ import sys
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import programs  # pylint: disable=wrong-import-position
+from programs import clean  # pylint: disable=wrong-import-position
+
 KIND, TRY, PLUGINS = sys.argv[1:4]
+LAUNCHER = [] if KIND == "processes" else programs.mpirun(KIND)
 LONG = os.environ.get("EVENER_SHARED") == "all"
-
-
-def launcher():
-    if KIND == "processes":
-        return []
-    found = shutil.which(f"mpirun.{KIND}")
-    if not found:
-        return None
-    # more ranks than cores, and no boxes of text
-    return [found, "-q", "--oversubscribe"] if KIND == "openmpi" else [found]
 
 
 def run(ranks, *words, options=(), shm=None):
     """`shm`: /dev/shm is a folder of so many MiB of its own, and what is left there is printed."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_WIRE=PLUGINS)
-    # a container's /dev/shm may be too small for it
-    real = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
-    if not shm and (not real or real.f_blocks * real.f_frsize < 256 << 20):
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    env = clean(EVENER_WIRE=PLUGINS)
+    if shm:  # in which Open MPI's files are, too
+        env = {name: value for name, value in env.items() if not name.endswith("_backing_directory")}
     how = f"processes:{ranks}" if KIND == "processes" else "auto"
-    command = [*launcher(), *options, *(() if KIND == "processes" else ("-n", str(ranks))), TRY, how, *words]
+    command = [*LAUNCHER, *options, *(() if KIND == "processes" else ("-n", str(ranks))), TRY, how, *words]
     if shm:
         command = [*own_mounts(), "sh", "-c", f'mount -t tmpfs -o size={shm}m tmpfs /dev/shm && {{ "$@"; s=$?; ls /dev/shm | sed "s/^/left: /"; exit $s; }}',
                    "sh", *command]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
-    return done.returncode, done.stdout, done.stderr
+    return programs.run(command, env=env)
 
 
 def own_mounts():
@@ -109,7 +100,7 @@ class Shared(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if KIND != "processes" and not (launcher() and os.path.exists(os.path.join(PLUGINS, f"evener-wire-{KIND}.so"))):
+    if KIND != "processes" and not (LAUNCHER and os.path.exists(os.path.join(PLUGINS, f"evener-wire-{KIND}.so"))):
         print(f"skipped: evener-wire-{KIND}.so was not made, or there is no mpirun.{KIND}")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

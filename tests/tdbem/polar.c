@@ -57,6 +57,8 @@ static void add(double *to, int k, double v) {
     if (k >= 0 && k < POLAR_K) to[k] += v;
 }
 
+static double longest; /* of the mesh */
+
 /* The kernels of the formulation, as functions of time k - r/delta, at distance r; weight d rho has
  * rho, d theta and signs in it. */
 static void sample(const struct sight *s, const double y[3], double r, double weight) {
@@ -65,8 +67,15 @@ static void sample(const struct sight *s, const double y[3], double r, double we
     for (int c = 0; c < 3; c++) hat += (y[c] - s->inner->corner[s->b][c]) * s->inner->grad[s->b][c];
     const int shell = (int)floor(rho);
     weight /= 4 * M_PI;
-    if (s->o->problem == TDBEM_SOFT) {
+    if (s->o->problem == TDBEM_SOFT && (s->point || s->o->eta == 0)) {
         add(s->out->hat, shell, (s->point ? -1 : 1) * weight * hat / r);
+        return;
+    }
+    if (s->o->problem == TDBEM_SOFT) { /* over time steps of delta: differences, and a hat */
+        const double layer = s->o->eta * weight * hat * s->h / (r * r * r), u = shell - rho;
+        add(s->out->hat, shell,
+            (1 / delta + 1 / longest) * weight * hat / r + layer * (1 + u + rho));
+        add(s->out->hat, shell + 1, -weight * hat / r / delta + layer * (1 - (u + 1) - rho));
         return;
     }
     for (int k = shell; k <= shell + 2; k++) { /* no kernel has any other k at this distance */
@@ -247,10 +256,13 @@ static int corner_of(const struct mesh *m, int t, int v) {
 void polar_row(double row[POLAR_K], const struct mesh *m, const struct slices_options *o, int i,
                int j, double tolerance) {
     memset(row, 0, POLAR_K * sizeof *row);
+    longest = m->longest;
 #pragma omp parallel for schedule(dynamic, 1) collapse(2)
     for (int t = 0; t < m->triangles; t++)
         for (int p = 0; p < m->triangles; p++) {
-            const int a = corner_of(m, t, i), b = corner_of(m, p, j);
+            /* the normal derivative of a single layer is the transpose of a double layer */
+            const int turned = o->problem == TDBEM_SOFT && o->eta > 0;
+            const int a = corner_of(m, t, turned ? j : i), b = corner_of(m, p, turned ? i : j);
             if (a < 0 || b < 0) continue;
             struct plane T, P;
             plane_of(&T, m, t);
@@ -260,11 +272,10 @@ void polar_row(double row[POLAR_K], const struct mesh *m, const struct slices_op
             double mine[POLAR_K] = {0};
             rule(coarse, &q, whole);
             adapt(mine, &q, whole, coarse, tolerance / 4, 7);
-            if (t == p && o->problem == TDBEM_RIGID) {
-                double g = T.area / (a == b ? 6 : 12) * o->eta / (2 * o->delta);
-                mine[0] += g;
-                mine[1] -= g;
-            }
+            const double half = t == p ? T.area / (a == b ? 6 : 12) * o->eta / 2 : 0;
+            const int rigid = o->problem == TDBEM_RIGID;
+            mine[0] += rigid ? half / o->delta : half;
+            if (rigid) mine[1] -= half / o->delta;
 #pragma omp critical
             for (int k = 0; k < POLAR_K; k++) row[k] += mine[k];
         }

@@ -3,6 +3,7 @@
  * device that is too small. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
  * there is none the test is skipped (exit status 77). Run: ctest -R tdbem-gpu */
 #include "check.h"
+#include "device/devices.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/matrices/slices.h"
@@ -174,8 +175,7 @@ static void all_of(int *block, int count) {
 }
 
 /* Every kernel; three tiles, blocks of a few slices, and not all blocks. */
-static void same_as_the_host(void **state) {
-    (void)state;
+TEST(same_as_the_host) {
     static const int groups[] = {1, 2, 3, 8, 16, 32};
     for (int kind = 0; kind < 3; kind++)
         for (int single = 0; single < 2; single++)
@@ -206,8 +206,7 @@ static void same_as_the_host(void **state) {
 
 /* Memory for three blocks and a bit of ten, then for one: what comes in besides what is there, and
  * the same sums. */
-static void out_of_core(void **state) {
-    (void)state;
+TEST(out_of_core) {
     if (strncmp(test_device(), "emulated", 8)) skip();
     for (int kind = 0; kind < 3; kind++)
         for (int room = 1; room <= 6; room += 2) {
@@ -246,24 +245,22 @@ static void out_of_core(void **state) {
             }
             check(&d, &h, 2, (const int[]){3, 8});
             assert_int_equal(check(&d, &h, 2, (const int[]){3, 8}), room == 1);
-            assert_true(evn_device_used_max(evn_unit_device(evn_units_get(d.units, 0), 0)) <=
-                        memory);
+            assert_true(device_used_max(evn_unit_device(evn_units_get(d.units, 0), 0)) <= memory);
             assert_int_equal(evn_place_moves(d.place, d.space, EVN_HOST).copies, 0);
             close_side(&d);
             close_host(&h);
         }
 }
 
-static void too_small(void **state) {
-    (void)state;
+TEST(too_small) {
     const struct layout_options o = {.kind = LAYOUT_ROWS, .group = 8};
     struct host h;
     evn_device *device;
     double share;
     open_host(&h, &o);
     assert_ok(evn_device_open(&device, "emulated:1,memory=200kB", 0));
-    assert_int_equal(summation_gpu_share(&share, h.layout, h.past, device), EVN_MEMORY);
-    assert_non_null(strstr(evn_message(), "0.200 MB of memory"));
+    assert_fails(summation_gpu_share(&share, h.layout, h.past, device), EVN_MEMORY,
+                 "0.200 MB of memory");
     evn_device_close(device);
     close_host(&h);
 }
@@ -271,10 +268,5 @@ static void too_small(void **state) {
 int main(void) {
     const int missing = test_devices(&summation_double_8_kernels, NULL);
     if (missing) return missing;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_the_host),
-        cmocka_unit_test(out_of_core),
-        cmocka_unit_test(too_small),
-    };
-    return cmocka_run_group_tests(tests, make_slices, drop_slices);
+    return run_all_tests(make_slices, drop_slices);
 }

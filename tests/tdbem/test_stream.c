@@ -107,8 +107,7 @@ static int same_block(const struct layout *a, const struct layout *b, int block)
 
 /* ---- */
 
-static void some_blocks_stay(void **state) {
-    (void)state;
+TEST(some_blocks_stay) {
     for (int n = 1; n < 60; n++)
         for (int r = 0; r <= n; r++) {
             int all = 0;
@@ -122,8 +121,7 @@ static void some_blocks_stay(void **state) {
 }
 
 /* Passes in an order that was announced and in one that was not, by one thread and by three. */
-static void the_same_bytes(void **state) {
-    (void)state;
+TEST(the_same_bytes) {
     for (int kind = 0; kind < 3; kind++) {
         const struct layout_options o = options(kind);
         struct layout *whole;
@@ -168,8 +166,7 @@ static void the_same_bytes(void **state) {
 }
 
 /* Without a reader: as far as there is room, and no block twice. */
-static void reads_ahead(void **state) {
-    (void)state;
+TEST(reads_ahead) {
     struct layout *a;
     struct stream *s = open_stream(&a, 0);
     assert_ok(stream_begin(s, 6, 3 * layout_largest(a)));
@@ -199,8 +196,7 @@ static void reads_ahead(void **state) {
 }
 
 /* The system's cache is not filled with what has passed. */
-static void leaves_the_cache_alone(void **state) {
-    (void)state;
+TEST(leaves_the_cache_alone) {
     struct layout *a;
     struct stream *s = open_stream(&a, 2);
     assert_ok(stream_begin(s, 3, 2 * layout_largest(a)));
@@ -223,8 +219,7 @@ static void leaves_the_cache_alone(void **state) {
     layout_close(a);
 }
 
-static void alignment_moves_blocks(void **state) {
-    (void)state;
+TEST(alignment_moves_blocks) {
     for (int kind = 0; kind < 3; kind++) {
         const struct layout_options o = options(kind);
         struct layout *plain, *a;
@@ -245,8 +240,7 @@ static void alignment_moves_blocks(void **state) {
 }
 
 /* A file that has become shorter: an error for whoever wants a block of it, at once and later. */
-static void a_disk_that_fails(void **state) {
-    (void)state;
+TEST(a_disk_that_fails) {
     struct layout *a;
     struct stream *s = open_stream(&a, 0);
     assert_ok(stream_begin(s, 0, 2 * layout_largest(a)));
@@ -264,7 +258,7 @@ static void a_disk_that_fails(void **state) {
     assert_in_range(b, 7, 11); /* it is met when it is read ahead, or when it is wanted */
     assert_true(strstr(evn_message(), "block 10 of the matrices cannot be read back") ||
                 strstr(evn_message(), "block 11 of")); /* two are read at a time */
-    assert_non_null(strstr(evn_message(), folder));
+    assert_says(folder);
     assert_true(stream_failed(s));
     assert_int_equal(stream_hold(s, 17), EVN_SYSTEM);
     stream_close(s);
@@ -279,36 +273,23 @@ static void a_disk_that_fails(void **state) {
     layout_close(a);
 }
 
-static void bad_folders(void **state) {
-    (void)state;
+TEST(bad_folders) {
     const struct layout_options o = options(0);
     struct layout *a;
     struct stream *s;
     assert_ok(layout_plan(&a, slices, &o));
     assert_int_equal(stream_open(&s, a, "/nowhere/at/all"), EVN_USAGE);
     assert_null(s);
-    assert_non_null(strstr(evn_message(), "/nowhere/at/all"));
+    assert_says("/nowhere/at/all");
     assert_int_equal(stream_open(&s, a, "/proc/self/status"), EVN_USAGE);
     struct rlimit before, small = {100000, 100000};
     getrlimit(RLIMIT_FSIZE, &before);
     small.rlim_max = before.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(stream_open(&s, a, folder), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "no room for"));
+    assert_fails(stream_open(&s, a, folder), EVN_USAGE, "no room for");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     layout_close(a);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(some_blocks_stay),
-        cmocka_unit_test(the_same_bytes),
-        cmocka_unit_test(reads_ahead),
-        cmocka_unit_test(leaves_the_cache_alone),
-        cmocka_unit_test(alignment_moves_blocks),
-        cmocka_unit_test(a_disk_that_fails),
-        cmocka_unit_test(bad_folders),
-    };
-    return cmocka_run_group_tests(tests, make, drop);
-}
+RUN_TESTS(make, drop)

@@ -1,6 +1,9 @@
 /* Two loops of one session, over ranks where there are, for its trace and record: the tasks of one
  * come and go, those of the other stay. Run by test_changes.py. */
 #include <evener.h>
+#include <evener/change.h>
+#include <evener/open.h>
+#include <evener/schedule.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "machine_of_test.h"
 #include <cjson/cJSON.h>
 #include <evener.h>
+#include <evener/trace.h>
 #include <math.h>
 
 #include "session/comma.h"
@@ -30,11 +31,11 @@ static void open_fixture(struct fixture *f, const char *list, const char *spec) 
         link[t] = (evn_link){{t, (t + 1) % TASKS}, LINK_BYTES};
         f->where[t] = -1;
     }
-    assert_int_equal(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_ok(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE));
     evn_problem p = {
         .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
-    assert_int_equal(evn_schedule_open(&f->schedule, spec, &p), EVN_OK);
-    assert_int_equal(evn_loop_open(&f->loop, f->units, f->schedule), EVN_OK);
+    assert_ok(evn_schedule_open(&f->schedule, spec, &p));
+    assert_ok(evn_loop_open(&f->loop, f->units, f->schedule));
 }
 
 static void close_fixture(struct fixture *f) {
@@ -61,8 +62,8 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
 
 static void run(struct fixture *f, int steps) {
     for (int i = 0; i < steps; i++) {
-        assert_int_equal(evn_loop_visit(f->loop, body, f), EVN_OK);
-        assert_int_equal(evn_loop_run(f->loop, body, f), EVN_OK);
+        assert_ok(evn_loop_visit(f->loop, body, f));
+        assert_ok(evn_loop_run(f->loop, body, f));
     }
 }
 
@@ -72,7 +73,7 @@ static cJSON *trace(const struct fixture *f, const char *noun, const cJSON **eve
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(evn_trace_write(f->loop, noun, out), EVN_OK);
+    assert_ok(evn_trace_write(f->loop, noun, out));
     fclose(out);
     cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
     free(text);
@@ -194,8 +195,7 @@ static int counter(const cJSON *events, const char *name, int apart, double *val
     return n;
 }
 
-static void test_every_schedule(void **state) {
-    (void)state;
+TEST(every_schedule) {
     static const char *const specs[] = {"static", "dynamic:chunk=1,memorize=0",
                                         "dynamic:chunk=5,memorize=2", "guided:time", "map"};
     for (int s = 0; s < 5; s++)
@@ -221,13 +221,11 @@ static void test_every_schedule(void **state) {
 }
 
 /* A task that changes its unit: the arrows are drawn for it and for no other. */
-static void test_migration(void **state) {
-    (void)state;
+TEST(migration) {
     struct fixture f;
     open_fixture(&f, "3:CPU:1", "static");
     run(&f, 1);
-    assert_int_equal(evn_schedule_import(f.schedule, "static 12 tasks 3 units: 4*0 4*1 3*2 1*0"),
-                     EVN_OK);
+    assert_ok(evn_schedule_import(f.schedule, "static 12 tasks 3 units: 4*0 4*1 3*2 1*0"));
     run(&f, 1);
     const cJSON *events, *e;
     cJSON *root = trace(&f, "zone", &events);
@@ -246,8 +244,7 @@ static void test_migration(void **state) {
 }
 
 /* A ring of twelve cut in three: three links are cut, both ways. */
-static void test_bytes(void **state) {
-    (void)state;
+TEST(bytes) {
     static const struct assignment {
         const char *plan;
         int whole;
@@ -263,9 +260,9 @@ static void test_bytes(void **state) {
     for (int c = 0; c < 6; c++) {
         struct fixture f;
         open_fixture(&f, "3:CPU:1", "static");
-        assert_int_equal(evn_schedule_import(f.schedule, cases[c].plan), EVN_OK);
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK); /* owners are those of the plan */
-        assert_int_equal(evn_loop_keep_bursts(f.loop, 1000), EVN_OK);
+        assert_ok(evn_schedule_import(f.schedule, cases[c].plan));
+        assert_ok(evn_loop_run(f.loop, body, &f)); /* owners are those of the plan */
+        assert_ok(evn_loop_keep_bursts(f.loop, 1000));
         memset(f.slices, 0, sizeof f.slices);
         f.whole = cases[c].whole;
         run(&f, 4);
@@ -284,8 +281,7 @@ static void test_bytes(void **state) {
 
 /* Batches that bodies take as a whole: where they are of consecutive tasks, it is known who moved.
  */
-static void test_batches_migrate(void **state) {
-    (void)state;
+TEST(batches_migrate) {
     static const struct {
         const char *plan;
         int flows;
@@ -297,9 +293,9 @@ static void test_batches_migrate(void **state) {
         struct fixture f;
         open_fixture(&f, "3:CPU:1", "static");
         f.whole = 1;
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
-        assert_int_equal(evn_schedule_import(f.schedule, cases[c].plan), EVN_OK);
-        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+        assert_ok(evn_loop_run(f.loop, body, &f));
+        assert_ok(evn_schedule_import(f.schedule, cases[c].plan));
+        assert_ok(evn_loop_run(f.loop, body, &f));
         const cJSON *events;
         cJSON *root = trace(&f, "zone", &events);
         check_slices(&f, events);
@@ -309,8 +305,7 @@ static void test_batches_migrate(void **state) {
     }
 }
 
-static void test_names(void **state) {
-    (void)state;
+TEST(names) {
     struct fixture f;
     open_fixture(&f, "1:CPU:1,1:CPU:2", "static");
     run(&f, 1);
@@ -336,11 +331,10 @@ static void test_names(void **state) {
 }
 
 /* An exchange that has been forgotten in part has no number. */
-static void test_bytes_forgotten(void **state) {
-    (void)state;
+TEST(bytes_forgotten) {
     struct fixture f;
     open_fixture(&f, "3:CPU:1", "static");
-    assert_int_equal(evn_loop_keep_bursts(f.loop, 6), EVN_OK); /* a run, and half of a visit */
+    assert_ok(evn_loop_keep_bursts(f.loop, 6)); /* a run, and half of a visit */
     run(&f, 3);
     const cJSON *events;
     cJSON *root = trace(&f, "zone", &events);
@@ -351,12 +345,11 @@ static void test_bytes_forgotten(void **state) {
 }
 
 /* Only the latest bursts are kept: the trace begins somewhere in the middle, and is still one. */
-static void test_few_bursts(void **state) {
-    (void)state;
+TEST(few_bursts) {
     for (int keep = 1; keep < 12; keep++) {
         struct fixture f;
         open_fixture(&f, "3:CPU:1", "dynamic:chunk=2,memorize=0");
-        assert_int_equal(evn_loop_keep_bursts(f.loop, keep), EVN_OK);
+        assert_ok(evn_loop_keep_bursts(f.loop, keep));
         run(&f, 5);
         for (int u = 0; u < UNITS; u++)
             if (f.slices[u] > keep) f.slices[u] = keep;
@@ -370,8 +363,7 @@ static void test_few_bursts(void **state) {
     }
 }
 
-static void test_nothing_yet(void **state) {
-    (void)state;
+TEST(nothing_yet) {
     struct fixture f;
     open_fixture(&f, "3:CPU:1", "static");
     const cJSON *events;
@@ -382,22 +374,19 @@ static void test_nothing_yet(void **state) {
     close_fixture(&f);
 }
 
-static void test_full_disk(void **state) {
-    (void)state;
+TEST(full_disk) {
     FILE *out = fopen("/dev/full", "w");
     if (!out) skip();
     struct fixture f;
     open_fixture(&f, "3:CPU:1", "static");
     run(&f, 2);
-    assert_int_equal(evn_trace_write(f.loop, "zone", out), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "could not be written"));
+    assert_fails(evn_trace_write(f.loop, "zone", out), EVN_SYSTEM, "could not be written");
     fclose(out);
     close_fixture(&f);
 }
 
 /* A program that has set a locale with decimal commas. */
-static void test_decimal_comma(void **state) {
-    (void)state;
+TEST(decimal_comma) {
     if (!set_comma_locale()) skip();
     struct fixture f;
     open_fixture(&f, "3:CPU:1", "static");
@@ -406,7 +395,7 @@ static void test_decimal_comma(void **state) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(evn_trace_write(f.loop, "zone", out), EVN_OK);
+    assert_ok(evn_trace_write(f.loop, "zone", out));
     fclose(out);
     setlocale(LC_ALL, "C"); /* the reader would want commas */
     cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
@@ -420,8 +409,7 @@ static void test_decimal_comma(void **state) {
 }
 
 /* Two loops in one trace: a process each, the second one later, no number of an arrow twice. */
-static void test_two_loops(void **state) {
-    (void)state;
+TEST(two_loops) {
     struct fixture f[2];
     char *text = NULL;
     size_t size = 0;
@@ -431,8 +419,7 @@ static void test_two_loops(void **state) {
     for (int i = 0; i < 2; i++) {
         open_fixture(&f[i], "3:CPU:1", "static");
         run(&f[i], 1);
-        assert_int_equal(evn_schedule_import(f[i].schedule, "static 12 tasks 3 units: 4*2 4*1 4*0"),
-                         EVN_OK);
+        assert_ok(evn_schedule_import(f[i].schedule, "static 12 tasks 3 units: 4*2 4*1 4*0"));
         run(&f[i], 1);
         assert_int_equal(trace_add(&file, f[i].loop, "task", i ? "second" : "first", 1000.0 * i),
                          EVN_OK);
@@ -483,8 +470,7 @@ static cJSON *json_of(const char *text, double number) {
     return list;
 }
 
-static void test_json(void **state) {
-    (void)state;
+TEST(json) {
 #define BAD "\xef\xbf\xbd" /* U+FFFD */
     static const char *const text[][2] = {
         {"plain", "plain"},
@@ -513,14 +499,4 @@ static void test_json(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_schedule), cmocka_unit_test(test_migration),
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_batches_migrate),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_bytes_forgotten),
-        cmocka_unit_test(test_few_bursts),     cmocka_unit_test(test_nothing_yet),
-        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_decimal_comma),
-        cmocka_unit_test(test_two_loops),      cmocka_unit_test(test_json),
-    };
-    return cmocka_run_group_tests_name("trace", tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -18,8 +18,7 @@ static const char *const LISTS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1"};
 /* ---- clocks -------------------------------------------------------------------------------- */
 
 /* The best of several readings, whose middle is taken. */
-static void test_point(void **state) {
-    (void)state;
+TEST(point) {
     static const struct clock_reading reading[] = {
         {10, 107, 14}, {20, 118, 20.5}, {30, 128.2, 30.25}, {40, 138.5, 41}};
     const struct clock_point p = clock_point(4, reading);
@@ -29,8 +28,7 @@ static void test_point(void **state) {
 }
 
 /* A clock that runs too fast: right at both points and between, and beyond them. */
-static void test_drift(void **state) {
-    (void)state;
+TEST(drift) {
     struct clock_line line = {{100, -60, 0.25}, {200, -70, 0.5}};
     assert_true(clock_here(&line, 100) == 40);
     assert_true(clock_here(&line, 200) == 130);
@@ -57,8 +55,7 @@ static struct message_end end_of(int rank, int out, int peer, long long number, 
 }
 
 /* Those of one pair, kind and number belong together, several alike by time; others stay alone. */
-static void test_match(void **state) {
-    (void)state;
+TEST(match) {
     evn_rank_message m[5];
     struct message_end end[] = {end_of(1, 0, 0, 7, 20), end_of(0, 1, 1, 7, 12),
                                 end_of(0, 1, 1, 7, 3),  end_of(1, 0, 0, 7, 8), /* twice the same */
@@ -181,7 +178,7 @@ static void traced(evn_cluster *cluster) {
     sum(cluster, g.loop);
     if (!me) {
         found.messages = evn_trace_messages(t);
-        found.lost = (int)evn_trace_lost(t);
+        found.lost = (int)t->lost;
         found.uncertainty = evn_trace_uncertainty(t);
         found.began -= late - early;
         found.ended += late - early;
@@ -297,8 +294,7 @@ static void trace(int messages, int pretend) {
 }
 
 /* Every message that was counted is an arrow. */
-static void test_traced(void **state) {
-    (void)state;
+TEST(traced) {
     trace(MESSAGES, 0);
     assert_true(found.sent > 0 && found.moved > 0);
     assert_int_equal(found.parcels, RANKS * (RANKS - 1));
@@ -308,16 +304,14 @@ static void test_traced(void **state) {
 }
 
 /* The same on rank 0's clock where the others are a thousand seconds away and drift. */
-static void test_other_clocks(void **state) {
-    (void)state;
+TEST(other_clocks) {
     trace(MESSAGES, 1);
     assert_int_equal(found.messages, found.sent + found.moved + found.parcels);
     assert_true(found.uncertainty > 0 && found.uncertainty < 10);
 }
 
 /* Of few that are kept all that are whole are there, and the others are counted. */
-static void test_few(void **state) {
-    (void)state;
+TEST(few) {
     trace(7, 0);
     assert_true(found.messages <= RANKS * 7 / 2);
     assert_int_equal(2 * found.messages + found.lost,
@@ -352,8 +346,7 @@ static void without_memory(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_without_memory(void **state) {
-    (void)state;
+TEST(without_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* they need the addresses that are taken away here */
 #endif
@@ -363,12 +356,4 @@ static void test_without_memory(void **state) {
     assert_int_equal(ranks_of_cluster(0, RANKS, without_memory), 0);
 }
 
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_point),          cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_match),          cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_other_clocks),   cmocka_unit_test(test_few),
-        cmocka_unit_test(test_without_memory),
-    };
-    return cmocka_run_group_tests_name("trace-ranks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

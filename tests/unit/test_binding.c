@@ -103,8 +103,7 @@ static int tear_down(void **state) {
 
 /* ---- claims ---- */
 
-static void test_claims(void **state) {
-    (void)state;
+TEST(claims) {
     const int cores[] = {5, 6}, seven[] = {7};
     struct other o = begin("hold", 6, -1);
     assert_true(o.claimed);
@@ -137,8 +136,7 @@ static void test_claims(void **state) {
 }
 
 /* However the process ends, and whoever it leaves behind. */
-static void test_ends(void **state) {
-    (void)state;
+TEST(ends) {
     struct other o = begin("hold", 3, 4);
     assert_true(claim_is_taken(3) && claim_is_taken(4));
     end(&o, SIGKILL);
@@ -151,8 +149,7 @@ static void test_ends(void **state) {
     kill(o.child, SIGKILL);
 }
 
-static void test_fork(void **state) {
-    (void)state;
+TEST(fork) {
     const int three[] = {3};
     assert_true(claim_take(three, 1));
     const pid_t child = fork();
@@ -172,8 +169,7 @@ static void test_fork(void **state) {
 }
 
 /* One that is stopped while it chooses holds nobody up. */
-static void test_stopped(void **state) {
-    (void)state;
+TEST(stopped) {
     const int two[] = {2}, three[] = {3};
     struct other o = begin("choose", 3, -1);
     claim_choose();
@@ -185,8 +181,7 @@ static void test_stopped(void **state) {
     end(&o, 0);
 }
 
-static void test_users(void **state) {
-    (void)state;
+TEST(users) {
     if (getuid()) skip();
     const int four[] = {4};
     for (int first = 0; first < 2; first++) { /* whose file it is */
@@ -206,8 +201,7 @@ static void test_users(void **state) {
 }
 
 /* A file that is none of ours is neither used, waited for nor changed. */
-static void test_hostile(void **state) {
-    (void)state;
+TEST(hostile) {
     char victim[80], none[80];
     snprintf(victim, sizeof victim, "%s/victim", folder);
     snprintf(none, sizeof none, "%s/none", folder);
@@ -290,8 +284,7 @@ static void need_two(void) {
         skip();
 }
 
-static void test_units_beside(void **state) {
-    (void)state;
+TEST(units_beside) {
     need_two();
     const int first = evn_machine_core_number(machine, 0);
     const int second = evn_machine_core_number(machine, 1);
@@ -400,8 +393,7 @@ static void deals(const char *list, const int *core) {
     evn_machine_close(many);
 }
 
-static void test_deal(void **state) {
-    (void)state;
+TEST(deal) {
     deals("2:CPU:3", (const int[]){0, 2, 4, 6, 8, 10});
     struct other o = begin("hold", 1, -1); /* the second thread of the first core */
     deals("2:CPU:1", (const int[]){2, 4});
@@ -421,8 +413,7 @@ static void test_deal(void **state) {
 }
 
 /* A process that may run on the second core alone. */
-static void test_units_mask(void **state) {
-    (void)state;
+TEST(units_mask) {
     need_two();
     if (omp_get_num_places()) skip();
     const int first = evn_machine_core_number(machine, 0);
@@ -450,8 +441,7 @@ static void test_units_mask(void **state) {
     sched_setaffinity(0, sizeof at_start, &at_start);
 }
 
-static void test_units_fork(void **state) {
-    (void)state;
+TEST(units_fork) {
     if (evn_machine_cores(machine) < evn_machine_limits(machine).allowed) skip();
     evn_units *units = open_units(machine, "1:CPU:1");
     const int core = core_of(units, 0);
@@ -475,8 +465,7 @@ static void make_contended(evn_unit *u) {
     u->look = 0;
 }
 
-static void test_let_go(void **state) {
-    (void)state;
+TEST(let_go) {
     need_two();
     static const char *const lists[] = {"1:CPU:2", "2:CPU:1"};
     for (int i = 0; i < 4; i++) {
@@ -507,8 +496,7 @@ static void test_let_go(void **state) {
 
 /* ---- contention, in numbers ---- */
 
-static void test_contended(void **state) {
-    (void)state;
+TEST(contended) {
     const struct contention_sample before = {10, 5, 1, 100};
     static const struct {
         const char *what;
@@ -544,10 +532,9 @@ static int read_told(struct idle *out) {
 
 /* Looks of a thread of which another one has half a core; the verdict of the last. */
 static enum contention_verdict look(struct contention *c, int times, double share) {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    CPU_SET(0, &mask);
-    CPU_SET(1, &mask);
+    struct cpus mask = {0};
+    cpus_add(&mask, 0);
+    cpus_add(&mask, 1);
     enum contention_verdict verdict = CONTENTION_STAY;
     struct contention_sample now = c->last;
     for (int i = 0; i < times; i++) {
@@ -560,8 +547,7 @@ static enum contention_verdict look(struct contention *c, int times, double shar
     return verdict;
 }
 
-static void test_looks(void **state) {
-    (void)state;
+TEST(looks) {
     struct contention c = {0};
     for (int i = 0; i < IDLE_CORES; i++) told.seconds[i] = -1;
     told.seconds[0] = told.seconds[1] = 7;
@@ -594,8 +580,7 @@ static void test_looks(void **state) {
     contention_close(&c);
 }
 
-static void test_idle(void **state) {
-    (void)state;
+TEST(idle) {
     char path[80];
     static struct idle idle;
     assert_true(idle_read(&idle, "")); /* this machine's */
@@ -619,14 +604,5 @@ static void test_idle(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1) return be_other(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),       cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_fork),         cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_users),        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_units_beside), cmocka_unit_test(test_units_mask),
-        cmocka_unit_test(test_deal),         cmocka_unit_test(test_units_fork),
-        cmocka_unit_test(test_let_go),       cmocka_unit_test(test_contended),
-        cmocka_unit_test(test_looks),        cmocka_unit_test(test_idle),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

@@ -72,8 +72,7 @@ static pid_t claim_all(int *until) {
 }
 
 /* Units whose cores other programs have. */
-static void test_from_the_beginning(void **state) {
-    (void)state;
+TEST(from_the_beginning) {
     evn_units *units;
     double least = 1;
     int until, status;
@@ -123,8 +122,7 @@ static void short_job(evn_unit *unit, void *unused) {
 }
 
 /* Units whose team finds others' threads on all of its cores later on. */
-static void test_later(void **state) {
-    (void)state;
+TEST(later) {
     evn_units *units;
     pthread_t other[2];
     if (evn_machine_cores(machine) < 2) skip();
@@ -153,12 +151,11 @@ static void brief_job(evn_unit *unit, void *unused) {
 
 /* Units of one core, whose leader waits for its core: the program may have a team of OpenMP's. With
  * a unit that has a team, that is no reason. */
-static void test_leaders(void **state) {
+TEST(leaders) {
     static const struct {
         const char *units;
         int spares;
     } row[] = {{"2:CPU:1", 1}, {"1:CPU:2", 0}};
-    (void)state;
     if (evn_machine_cores(machine) < 2) skip();
     for (int r = 0; r < 2; r++) {
         evn_units *units;
@@ -185,9 +182,8 @@ static void test_leaders(void **state) {
     }
 }
 
-static void test_choice(void **state) {
+TEST(choice) {
     static const char *const name[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
-    (void)state;
     assert_int_equal(spare_may_choose(), 1);
     for (int i = 0; i < 3; i++) {
         setenv(name[i], "1", 1);
@@ -205,10 +201,7 @@ int main(void) {
     }
     setenv("EVENER_CLAIMS", "", 1);
     if (evn_machine_open(&machine)) return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_from_the_beginning),
-                                       cmocka_unit_test(test_later), cmocka_unit_test(test_leaders),
-                                       cmocka_unit_test(test_choice)};
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_all_tests(NULL, NULL);
     evn_machine_close(machine);
     return failed;
 }

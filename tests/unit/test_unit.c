@@ -3,12 +3,17 @@
  * places. */
 #include "check.h"
 #include "unit/descriptor.h"
+#include "unit/share.h"
 #include <evener.h>
+#include <evener/crew.h>
+#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static evn_machine *machine;
@@ -32,8 +37,84 @@ static evn_units *open_or_fail(const char *list, unsigned flags) {
     return units;
 }
 
-static void test_parse(void **state) {
-    (void)state;
+/* ---- cores that others have ---- */
+
+/* A program that wants a core all the time. */
+static pid_t begin_other(int core) {
+    const pid_t pid = fork();
+    if (pid) return pid;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(core, &mask);
+    alarm(100);
+    if (sched_setaffinity(0, sizeof mask, &mask)) _exit(1);
+    for (volatile int i = 0;; i++) {
+    }
+}
+
+static void end_other(pid_t pid) {
+    assert_true(pid > 0 && !kill(pid, SIGKILL));
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Time slices are some milliseconds long. */
+static void run_some(void) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+           0.03);
+}
+
+/* The team's last thread alone has work, so that it is the one whose core is taken. */
+static void run_last(evn_unit *unit, void *unused) {
+    (void)unused;
+#pragma omp parallel num_threads(evn_unit_cores(unit))
+    if (omp_get_thread_num() == evn_unit_cores(unit) - 1) run_some();
+}
+
+static void share_last(int core, void *unit) {
+    if (core == evn_unit_cores(unit) - 1) run_some();
+}
+
+static void run_helper(evn_unit *unit, void *unused) {
+    (void)unused;
+    assert_ok(helpers_share(unit, 1, share_last, unit));
+}
+
+/* Others are seen by leaders, by threads of a team and by helpers, bound or not; and counted anew.
+ */
+TEST(taken) {
+    void (*const job[])(evn_unit *, void *) = {run_last, run_helper};
+    const int cores = evn_machine_cores(machine) < 2 ? 1 : 2;
+    evn_units *units = open_or_fail("1:CPU:1", EVN_DESCRIBE_ONLY);
+    evn_unit_reset_taken(evn_units_get(units, 0));
+    assert_true(isnan(evn_unit_taken(evn_units_get(units, 0))));
+    evn_units_close(units);
+    for (int i = 0; i < 4; i++) {
+        char list[32];
+        const int crowd = i & 2 ? evn_machine_cores(machine) : 0; /* nothing is bound */
+        snprintf(list, sizeof list, "1:CPU:%d", crowd + cores);
+        units = open_or_fail(list, crowd ? EVN_OVERSUBSCRIBE : 0);
+        evn_unit *unit = evn_units_get(units, 0);
+        pid_t other[2 * 16];
+        int others = 0;
+        for (int c = 0; c < evn_machine_cores(machine) && c < 16; c++)
+            for (int k = 0; k < 2 && (crowd || c < cores); k++)
+                other[others++] = begin_other(evn_machine_core_number(machine, c));
+        assert_ok(evn_units_run(units, job[i & 1], NULL));
+        const double taken = evn_unit_taken(unit);
+        while (others) end_other(other[--others]);
+        if (!isnan(taken) && !(taken > 0.05 && taken < 1) && evn_machine_cores(machine) <= 16)
+            fail_msg("%s, job %d: %g of the core time was taken", list, i & 1, taken);
+        evn_unit_reset_taken(unit);
+        const double anew = evn_unit_taken(unit);
+        assert_true(!isnan(anew) == !isnan(taken) && !(anew < 0) && !(anew > 1));
+        evn_units_close(units);
+    }
+}
+
+TEST(parse) {
     struct unit_list list;
     assert_int_equal(unit_list_parse(&list, "4:CPU:4,2:GPU:1", 1, 0), EVN_OK);
     assert_int_equal(list.units, 6);
@@ -51,8 +132,7 @@ static void test_parse(void **state) {
 }
 
 /* Cores that a list names, in the order of units; the text says the same list again. */
-static void test_parse_cores(void **state) {
-    (void)state;
+TEST(parse_cores) {
     static const char text[] = "2:CPU:3@4-6@0@9-10,1:CPU:2,2:GPU:1@7@12";
     static const int core[] = {4, 5, 6, 0, 9, 10};
     struct unit_list list;
@@ -67,8 +147,7 @@ static void test_parse_cores(void **state) {
     assert_string_equal(again, text);
 }
 
-static void test_parse_errors(void **state) {
-    (void)state;
+TEST(parse_errors) {
     static const struct {
         const char *text;
         int column;
@@ -109,31 +188,28 @@ static void test_parse_errors(void **state) {
     }
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(refusals) {
     evn_units *units;
     assert_int_equal(evn_units_open(&units, machine, "4096:CPU:1", 0), EVN_USAGE);
     assert_null(units);
-    assert_non_null(strstr(evn_message(), "--oversubscribe"));
+    assert_says("--oversubscribe");
     assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1", 0), EVN_MISSING);
     assert_null(units);
-    assert_non_null(strstr(evn_message(), "asks for 2 devices"));
+    assert_says("asks for 2 devices");
     assert_int_equal(evn_units_open_on(&units, machine, "1:GPU:1", "nonsense", 0), EVN_USAGE);
     assert_null(units);
     assert_int_equal(
         evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1+emulated:1,clock=virtual", 0),
         EVN_USAGE);
     assert_null(units);
-    assert_non_null(strstr(evn_message(), "real and virtual clocks"));
+    assert_says("real and virtual clocks");
 }
 
 /* Each GPU unit has devices and queues of its own; the leaders of GPU units may share cores. */
-static void test_units_of_devices(void **state) {
-    (void)state;
+TEST(units_of_devices) {
     evn_units *units;
-    assert_int_equal(
-        evn_units_open_on(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0),
-        EVN_OK);
+    assert_ok(
+        evn_units_open_on(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0));
     assert_int_equal(evn_units_devices(units), 4);
     evn_unit *cpu = evn_units_get(units, 0), *pair = evn_units_get(units, 1);
     evn_unit *last = evn_units_get(units, 3);
@@ -148,7 +224,7 @@ static void test_units_of_devices(void **state) {
     assert_int_equal(evn_device_traits(evn_unit_device(last, 0))->memory, 1 << 20);
     evn_units_close(units);
     /* every device asked for, also in `auto`, where they are named */
-    assert_int_equal(evn_units_open_on(&units, machine, "auto", "emulated:2", 0), EVN_OK);
+    assert_ok(evn_units_open_on(&units, machine, "auto", "emulated:2", 0));
     assert_int_equal(evn_units_gpus(units), 2);
     assert_int_equal(evn_units_cpus(units), 1);
     evn_units_close(units);
@@ -160,17 +236,15 @@ static void count_calls(evn_unit *unit, void *arg) {
 }
 
 /* Taking units away, the caller's own among them, leaves a working rest. */
-static void test_remove(void **state) {
-    (void)state;
+TEST(remove) {
     evn_units *units;
-    assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated",
-                                       EVN_OVERSUBSCRIBE),
-                     EVN_OK);
+    assert_ok(evn_units_open_on(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated",
+                                EVN_OVERSUBSCRIBE));
     evn_device *kept = evn_unit_device(evn_units_get(units, 3), 0);
     assert_int_equal(evn_units_remove(units, 4), EVN_USAGE);
-    assert_int_equal(evn_units_remove(units, 1), EVN_OK);
+    assert_ok(evn_units_remove(units, 1));
     assert_string_equal(evn_units_text(units), "1:GPU:1,1:CPU:2,1:GPU:1");
-    assert_int_equal(evn_units_remove(units, 0), EVN_OK);
+    assert_ok(evn_units_remove(units, 0));
     assert_string_equal(evn_units_text(units), "1:CPU:2,1:GPU:1");
     assert_ptr_equal(evn_unit_device(evn_units_get(units, 1), 0), kept);
     assert_int_equal(evn_units_devices(units), 1);
@@ -178,7 +252,7 @@ static void test_remove(void **state) {
     for (int i = 0; i < 3; i++) evn_units_run(units, count_calls, calls);
     assert_int_equal(calls[0], 3);
     assert_int_equal(calls[1], 3);
-    assert_int_equal(evn_units_remove(units, 1), EVN_OK);
+    assert_ok(evn_units_remove(units, 1));
     assert_int_equal(evn_units_remove(units, 0), EVN_USAGE);
     evn_units_close(units);
 }
@@ -203,8 +277,7 @@ static void say(evn_unit *unit, void *arg) {
     atomic_fetch_add(&said->calls, 1);
 }
 
-static void test_questions(void **state) {
-    (void)state;
+TEST(questions) {
     evn_units *units = open_or_fail("3:CPU:2", EVN_OVERSUBSCRIBE);
     struct said said = {0};
     evn_units_run(units, say, &said);
@@ -246,8 +319,7 @@ static void synchronize(evn_unit *unit, void *arg) {
     }
 }
 
-static void test_synchronize(void **state) {
-    (void)state;
+TEST(synchronize) {
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "5:CPU:1"};
     for (int i = 0; i < 3; i++) {
         evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
@@ -260,8 +332,7 @@ static void test_synchronize(void **state) {
 
 /* Each thread of each team must be bound to its own core, and the caller gets its own binding back.
  */
-static void test_binding(void **state) {
-    (void)state;
+TEST(binding) {
     cpu_set_t after;
     char list[32];
     int cores = evn_machine_cores(machine);
@@ -280,38 +351,33 @@ static void test_binding(void **state) {
 }
 
 /* FPGA units take emulated devices, and no others that are no accelerators. */
-static void test_fpgas(void **state) {
-    (void)state;
+TEST(fpgas) {
     evn_units *units;
-    assert_int_equal(evn_units_open_on(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0),
-                     EVN_OK);
+    assert_ok(evn_units_open_on(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0));
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2,1:GPU:1");
     assert_int_equal(evn_units_gpus(units), 2);
     assert_int_equal(evn_units_devices(units), 3);
     assert_true(evn_unit_is_gpu(evn_units_get(units, 1)));
     assert_int_equal(evn_unit_devices(evn_units_get(units, 1)), 2);
-    assert_int_equal(evn_units_remove(units, 2), EVN_OK);
+    assert_ok(evn_units_remove(units, 2));
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2");
     evn_units_close(units);
     /* nothing is taken for an FPGA that is none: there is no accelerator, or too few */
-    assert_int_equal(evn_units_open_on(&units, machine, "64:FPGA:1", NULL, EVN_OVERSUBSCRIBE),
-                     EVN_MISSING);
-    assert_non_null(strstr(evn_message(), "opencl:type=accelerator"));
+    assert_fails(evn_units_open_on(&units, machine, "64:FPGA:1", NULL, EVN_OVERSUBSCRIBE),
+                 EVN_MISSING, "opencl:type=accelerator");
 }
 
 /* Units on cores that the list names, and one that gets what is left. */
-static void test_named_cores(void **state) {
-    (void)state;
+TEST(named_cores) {
     const int first = evn_machine_core_number(machine, 0);
     const int second = evn_machine_core_number(machine, 1);
     evn_units *units;
     char list[64];
     snprintf(list, sizeof list, "1:CPU:1@%d", 65535);
-    assert_int_equal(evn_units_open(&units, machine, list, 0), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "core 65535 is none of"));
+    assert_fails(evn_units_open(&units, machine, list, 0), EVN_USAGE, "core 65535 is none of");
     snprintf(list, sizeof list, "1:CPU:1@%d,%d:CPU:1", first, evn_machine_cores(machine));
-    assert_int_equal(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE), EVN_USAGE);
-    assert_non_null(strstr(evn_message(), "where units share cores none can be named"));
+    assert_fails(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE), EVN_USAGE,
+                 "where units share cores none can be named");
     if (second < 0) skip();
     snprintf(list, sizeof list, "1:CPU:1,1:CPU:1@%d", first);
     units = open_or_fail(list, 0);
@@ -319,7 +385,7 @@ static void test_named_cores(void **state) {
     assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), second);
     assert_int_equal(evn_unit_core_number(evn_units_get(units, 1), 0), first);
     if (evn_units_check_binding(units)) fail_msg("%s: %s", list, evn_message());
-    assert_int_equal(evn_units_remove(units, 0), EVN_OK);
+    assert_ok(evn_units_remove(units, 0));
     assert_string_equal(evn_units_text(units), strchr(list, ',') + 1);
     evn_units_close(units);
 }
@@ -333,14 +399,12 @@ static void go_astray(evn_unit *unit, void *arg) {
         pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
 
-static void test_binding_is_checked(void **state) {
-    (void)state;
+TEST(binding_is_checked) {
     if (evn_machine_cores(machine) < 2) skip();
     evn_units *units = open_or_fail("2:CPU:1", 0);
     int who = 1;
     evn_units_run(units, go_astray, &who);
-    assert_int_equal(evn_units_check_binding(units), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "unit 1"));
+    assert_fails(evn_units_check_binding(units), EVN_SYSTEM, "unit 1");
     evn_units_close(units);
 }
 
@@ -389,8 +453,7 @@ static void nothing(evn_unit *unit, void *arg) {
  * moves its threads about as it likes. */
 static int runtime_binds(void) { return omp_get_proc_bind() != omp_proc_bind_false; }
 
-static void test_own_regions(void **state) {
-    (void)state;
+TEST(own_regions) {
     const int cores = evn_machine_cores(machine);
     char all[32];
     snprintf(all, sizeof all, "1:CPU:%d", cores);
@@ -423,8 +486,7 @@ static void test_own_regions(void **state) {
 }
 
 /* Threads that have gone elsewhere come back, since the caller's runtime may do that with them. */
-static void test_strays_come_back(void **state) {
-    (void)state;
+TEST(strays_come_back) {
     if (evn_machine_cores(machine) < 2) skip();
     evn_units *units = open_or_fail("1:CPU:2", 0);
     const int second = evn_unit_core_number(evn_units_get(units, 0), 0);
@@ -440,14 +502,13 @@ static void test_strays_come_back(void **state) {
     evn_units_close(units);
 }
 
-static void test_stay_bound(void **state) {
-    (void)state;
+TEST(stay_bound) {
     evn_units *units = open_or_fail("1:CPU:1", EVN_STAY_BOUND);
     for (int i = 0; i < 2; i++) {
         cpu_set_t mask = own_mask();
         assert_int_equal(CPU_COUNT(&mask), 1);
         assert_true(CPU_ISSET(evn_unit_core_number(evn_units_get(units, 0), 0), &mask));
-        assert_int_equal(evn_units_run(units, nothing, NULL), EVN_OK);
+        assert_ok(evn_units_run(units, nothing, NULL));
     }
     evn_units_close(units);
     cpu_set_t mask = own_mask();
@@ -455,8 +516,7 @@ static void test_stay_bound(void **state) {
 }
 
 /* Two sets of units at a time, closed in either order. */
-static void test_two_sets(void **state) {
-    (void)state;
+TEST(two_sets) {
     const int cores = evn_machine_cores(machine);
     char all[32];
     snprintf(all, sizeof all, "1:CPU:%d", cores);
@@ -499,8 +559,7 @@ static void ask_crew(evn_crew *crew, int me, int cores, void *arg) {
     if (!evn_units_here()) atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-static void test_here(void **state) {
-    (void)state;
+TEST(here) {
     static const struct {
         const char *list;
         unsigned flags;
@@ -519,17 +578,16 @@ static void test_here(void **state) {
     for (int i = 0; i < CASES; i++) {
         evn_units *units = NULL, *more;
         evn_crew *crew;
-        assert_int_equal(
-            evn_units_open_on(&units, machine, cases[i].list, "emulated", cases[i].flags), EVN_OK);
-        assert_int_equal(evn_crew_open(&crew, units, 8), EVN_OK);
+        assert_ok(evn_units_open_on(&units, machine, cases[i].list, "emulated", cases[i].flags));
+        assert_ok(evn_crew_open(&crew, units, 8));
         for (int round = 0; round < 3; round++) {
-            assert_int_equal(evn_units_run(units, ask_here, &wrong), EVN_OK);
+            assert_ok(evn_units_run(units, ask_here, &wrong));
             assert_null(evn_units_here());
             if (!(cases[i].flags & EVN_STAY_BOUND)) look_around(round ? 2 : 5, mask);
             for (int cores = 1; cases[i].flags != EVN_DESCRIBE_ONLY && cores < 4; cores++)
-                assert_int_equal(evn_crew_run(crew, NULL, cores, ask_crew, &wrong), EVN_OK);
+                assert_ok(evn_crew_run(crew, NULL, cores, ask_crew, &wrong));
             more = open_or_fail("1:CPU:2", EVN_OVERSUBSCRIBE);
-            assert_int_equal(evn_units_run(more, ask_here, &wrong), EVN_OK);
+            assert_ok(evn_units_run(more, ask_here, &wrong));
             evn_units_close(more);
         }
         evn_crew_close(crew);
@@ -551,15 +609,14 @@ static void ask_late(evn_unit *unit, void *arg) {
     evn_unit_synchronize(unit);
 }
 
-static void test_here_of_kept_threads(void **state) {
-    (void)state;
+TEST(here_of_kept_threads) {
     atomic_int wrong = 0;
     static const char *const lists[] = {"1:CPU:4,1:CPU:1", "1:CPU:4", "1:CPU:1,1:CPU:1"};
     for (int i = 0; i < 3; i++) {
         evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
         evn_units_close(units);
         units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE);
-        assert_int_equal(evn_units_run(units, ask_late, &wrong), EVN_OK);
+        assert_ok(evn_units_run(units, ask_late, &wrong));
         evn_units_close(units);
     }
     assert_int_equal(wrong, 0);
@@ -587,10 +644,9 @@ static void *run_from_thread(void *arg) {
     return NULL;
 }
 
-static void test_misuse(void **state) {
-    (void)state;
+TEST(misuse) {
     struct misuse m = {.units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE)};
-    assert_int_equal(evn_units_run(m.units, run_from_within, &m), EVN_OK);
+    assert_ok(evn_units_run(m.units, run_from_within, &m));
     assert_int_equal(m.status, EVN_USAGE);
     assert_non_null(strstr(m.message, "must return first"));
     pthread_t thread;
@@ -631,14 +687,12 @@ static void in_child(evn_units *units) {
     _exit(bad ? 7 : 0);
 }
 
-static void test_fork(void **state) {
-    (void)state;
+TEST(fork) {
     if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
     for (int stays = 0; stays < 2; stays++) {
         evn_units *units;
         const unsigned flags = EVN_OVERSUBSCRIBE | (stays ? EVN_STAY_BOUND : 0);
-        assert_int_equal(evn_units_open_on(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags),
-                         EVN_OK);
+        assert_ok(evn_units_open_on(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags));
         fflush(NULL);
         pid_t child = fork();
         assert_true(child >= 0);
@@ -646,20 +700,19 @@ static void test_fork(void **state) {
         int status = 1;
         assert_true(waitpid(child, &status, 0) == child);
         assert_int_equal(status, 0);
-        assert_int_equal(evn_units_run(units, nothing, NULL), EVN_OK);
+        assert_ok(evn_units_run(units, nothing, NULL));
         evn_units_close(units);
     }
 }
 
-static void test_synthetic(void **state) {
-    (void)state;
+TEST(synthetic) {
     evn_machine *m;
-    assert_int_equal(evn_machine_open_synthetic(&m, "package:2 l3:1 core:16 pu:2"), EVN_OK);
+    assert_ok(evn_machine_open_synthetic(&m, "package:2 l3:1 core:16 pu:2"));
     assert_int_equal(evn_machine_cores(m), 32);
     assert_int_equal(evn_machine_packages(m), 2);
     assert_false(evn_machine_is_here(m));
     evn_units *units;
-    assert_int_equal(evn_units_open(&units, m, "4:CPU:8", 0), EVN_OK);
+    assert_ok(evn_units_open(&units, m, "4:CPU:8", 0));
     assert_int_equal(evn_units_count(units), 4);
     evn_units_close(units);
     evn_machine_close(m);
@@ -669,48 +722,19 @@ static void test_synthetic(void **state) {
 
 /* Threads that are tried are gone again; of what cannot be it is said how many there were and why.
  */
-static void test_threads_try(void **state) {
-    (void)state;
-    assert_int_equal(evn_threads_try(0, 0), EVN_OK);
-    assert_int_equal(evn_threads_try(-1, 0), EVN_OK);
-    for (int i = 0; i < 20; i++) assert_int_equal(evn_threads_try(16, 0), EVN_OK);
-    assert_int_equal(evn_threads_try(1, (size_t)1 << 60), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "OMP_STACKSIZE"));
+TEST(threads_try) {
+    assert_ok(evn_threads_try(0, 0));
+    assert_ok(evn_threads_try(-1, 0));
+    for (int i = 0; i < 20; i++) assert_ok(evn_threads_try(16, 0));
+    assert_fails(evn_threads_try(1, (size_t)1 << 60), EVN_SYSTEM, "OMP_STACKSIZE");
     setenv("OMP_STACKSIZE", " 200000 G ", 1); /* beyond the address space */
-    assert_int_equal(evn_threads_try(1, 0), EVN_SYSTEM);
-    assert_non_null(strstr(evn_message(), "0 of 1"));
+    assert_fails(evn_threads_try(1, 0), EVN_SYSTEM, "0 of 1");
     setenv("OMP_STACKSIZE", "48k", 1);
-    assert_int_equal(evn_threads_try(1, 0), EVN_OK);
+    assert_ok(evn_threads_try(1, 0));
     assert_int_equal(evn_threads_try(1, 64 << 10), EVN_SYSTEM);
     setenv("OMP_STACKSIZE", "nonsense", 1);
-    assert_int_equal(evn_threads_try(1, 64 << 10), EVN_OK);
+    assert_ok(evn_threads_try(1, 64 << 10));
     unsetenv("OMP_STACKSIZE");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_try),
-        cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_parse_cores),
-        cmocka_unit_test(test_named_cores),
-        cmocka_unit_test(test_fpgas),
-        cmocka_unit_test(test_parse_errors),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_units_of_devices),
-        cmocka_unit_test(test_remove),
-        cmocka_unit_test(test_questions),
-        cmocka_unit_test(test_synchronize),
-        cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_binding_is_checked),
-        cmocka_unit_test(test_own_regions),
-        cmocka_unit_test(test_strays_come_back),
-        cmocka_unit_test(test_stay_bound),
-        cmocka_unit_test(test_two_sets),
-        cmocka_unit_test(test_here),
-        cmocka_unit_test(test_here_of_kept_threads),
-        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_synthetic),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -7,7 +7,6 @@ Run: ctest -R wire-death, or tests/wire/test_death.py build/tests/test-endless [
 import os
 import pty
 import random
-import re
 import signal
 import subprocess
 import sys

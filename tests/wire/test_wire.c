@@ -6,6 +6,7 @@
 #include "wire/processes.h"
 #include "wire/suite.h"
 #include "wire/threads.h"
+#include <dlfcn.h>
 #include <evener/clock.h>
 #include <omp.h>
 #include <sys/wait.h>
@@ -128,6 +129,37 @@ static void test_forks_first(void **state) {
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
+}
+
+/* The message for threads of a library, in a child that has loaded it. */
+static int refusal_of(const char *file, const char *says, const char *other, int further) {
+    volatile int stop = 0;
+    const evn_wire_host host = {evn_fail, &stop, 0};
+    evn_wire *wire;
+    if (!dlopen(file, RTLD_NOW | RTLD_LOCAL)) return 1;
+    if (wire_processes.open(&wire, 2, NULL, &host) != EVN_USAGE) return 2;
+    if (!strstr(evn_message(), "2 threads") || !strstr(evn_message(), says)) return 3;
+    return !strstr(evn_message(), other) || !strstr(evn_message(), "OpenMP") != !further ? 4 : 0;
+}
+
+/* It names the library, or the thread, and the remedy that helps. */
+static void test_threads_of_library(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *says, *other;
+        int further;
+    } of[] = {{FAKES "libopenblas_says.so",
+               "libopenblas_says.so has started threads as it was loaded", "OPENBLAS_NUM_THREADS=1",
+               0},
+              {FAKES "libopenblas_mute.so", "libopenblas_mute.so may have started threads",
+               "of them \"someone's own\"", 1}};
+    for (int i = 0; i < 2; i++) {
+        const pid_t pid = fork();
+        if (!pid) _exit(refusal_of(of[i].file, of[i].says, of[i].other, of[i].further));
+        int status;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
 }
 
 /* ---- the arena's memory ---- */
@@ -259,7 +291,7 @@ int main(void) {
         cmocka_unit_test(test_processes),    cmocka_unit_test(test_crowded),
         cmocka_unit_test(test_choice),       cmocka_unit_test(test_given_back),
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_slow_wire),
-        cmocka_unit_test(test_forks_first),
+        cmocka_unit_test(test_forks_first),  cmocka_unit_test(test_threads_of_library),
     };
     int failed = cmocka_run_group_tests(of_threads, NULL, NULL);
     if (!THREAD_SANITIZER) failed += cmocka_run_group_tests(of_processes, NULL, NULL);

@@ -242,6 +242,7 @@ module evener
         real(c_double) :: moved_bytes = 0
         integer(c_long_long) :: brought = 0
         real(c_double) :: brought_bytes = 0
+        integer(c_long_long) :: stolen = 0
     end type
 
     ! <evener/open.h>
@@ -311,6 +312,7 @@ module evener
             type(c_ptr), value :: machine; integer(c_int), value :: part; end
         integer(c_int) function evn_machine_part_of(machine, core) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
+        integer(c_int) function evn_machine_keep_to(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int) function evn_machine_is_here(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_memory(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_memory_available(machine) bind(c); import; type(c_ptr), value :: machine; end
@@ -347,6 +349,8 @@ module evener
         type(c_ptr) function c_evn_unit_binding(unit) bind(c, name="evn_unit_binding"); import
             type(c_ptr), value :: unit; end
         real(c_double) function evn_unit_speed(unit) bind(c); import; type(c_ptr), value :: unit; end
+        real(c_double) function evn_unit_taken(unit) bind(c); import; type(c_ptr), value :: unit; end
+        subroutine evn_unit_reset_taken(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_kind(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_devices(unit) bind(c); import; type(c_ptr), value :: unit; end
         type(c_ptr) function evn_unit_device(unit, i) bind(c); import
@@ -469,7 +473,7 @@ module evener
         integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_settled(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassigns(schedule) bind(c); import; type(c_ptr), value :: schedule; end
-        integer(c_int) function evn_schedule_lends(schedule) bind(c); import; type(c_ptr), value :: schedule; end
+        integer(c_int) function evn_schedule_steals(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassign(schedule, cores, share) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), value :: cores; integer(c_int), intent(inout) :: share(*); end
         real(c_double) function evn_imbalance(units, seconds) bind(c); import
@@ -530,6 +534,8 @@ module evener
             integer(c_int), value :: access; end
         integer(c_int) function evn_loop_weights(loop, weight) bind(c); import
             type(c_ptr), value :: loop; real(c_double), intent(in), optional :: weight(*); end
+        integer(c_int) function evn_loop_stealing(loop, allowed) bind(c); import
+            type(c_ptr), value :: loop; integer(c_int), value :: allowed; end
         integer(c_int) function evn_loop_bring(loop) bind(c); import; type(c_ptr), value :: loop; end
         subroutine evn_loop_devices(loop, device) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
@@ -645,6 +651,8 @@ module evener
         integer(c_int) function c_evn_machine_open_synthetic(machine, description) &
             bind(c, name="evn_machine_open_synthetic"); import
             type(c_ptr), intent(inout) :: machine; character(kind=c_char), intent(in) :: description(*); end
+        type(c_ptr) function c_evn_machine_reason(machine) bind(c, name="evn_machine_reason"); import
+            type(c_ptr), value :: machine; end
         type(c_ptr) function c_evn_machine_processor(machine) bind(c, name="evn_machine_processor"); import
             type(c_ptr), value :: machine; end
         integer(c_int) function c_evn_units_open(units, machine, list, flags) bind(c, name="evn_units_open"); import
@@ -753,6 +761,12 @@ contains
         type(c_ptr), intent(inout) :: machine
         character(*), intent(in) :: description
         evn_machine_open_synthetic = c_evn_machine_open_synthetic(machine, trim(description)//c_null_char)
+    end function
+
+    function evn_machine_reason(machine) result(text)
+        type(c_ptr), intent(in) :: machine
+        character(:), allocatable :: text
+        text = text_at(c_evn_machine_reason(machine))
     end function
 
     function evn_machine_processor(machine) result(text)

@@ -87,5 +87,12 @@ module evn_cu
             !GCC$ attributes no_arg_check :: variable
             !DIR$ ignore_tkr variable
             type(*), intent(inout) :: variable; end
+        subroutine evn_cu_part_same(before, now, last, name) bind(c); import
+            integer(evn_cu_size), value :: before, now; integer(evn_cu_c_int), value :: last
+            character(kind=evn_cu_char), intent(in) :: name(*); end
+        integer(evn_cu_c_int) function evn_cu_there(variable) bind(c); import
+            !GCC$ attributes no_arg_check :: variable
+            !DIR$ ignore_tkr variable
+            type(*), optional, intent(in) :: variable; end
     end interface
 end module

@@ -14,14 +14,14 @@
 /* ---- errors ---- */
 
 static void words_of(const struct gpu_api *api, int code, const char **name, const char **text) {
-    /* the stub answers with an error here too */
+    /* the stub library fails here, too */
     if (api->error_name(code, name) || !*name)
         *name = code == CUDA_STUB_LIBRARY ? "CUDA_ERROR_STUB_LIBRARY" : NULL;
     if (api->error_text(code, text) || !*text)
         *text = code == CUDA_STUB_LIBRARY ? "the driver is a stub library" : NULL;
 }
 
-/* Advice for errors whose text from the driver gives none. */
+/* Advice for errors whose text has none. */
 static const char *advice(int code) {
     switch (code) {
     case GPU_NOT_INITIALIZED:
@@ -71,7 +71,7 @@ static evn_status look(struct gpu_device *d) {
 }
 
 static int context_open(struct gpu_device *d, enum gpu_call *call) {
-    /* where the context was there already, older drivers leave it as it is, which is as well */
+    /* older drivers ignore it for a context that exists, which does no harm */
     if (d->base.blocks) d->driver.api.context_flags(d->device, GPU_WAIT_BLOCKED);
     *call = GPU_CALL_context_retain;
     return d->driver.api.context_retain(&d->context, d->device);
@@ -79,7 +79,7 @@ static int context_open(struct gpu_device *d, enum gpu_call *call) {
 
 static void context_close(struct gpu_device *d) {
     d->driver.api.context_release(d->device);
-    /* it may be gone now and must not stay current */
+    /* the context may be gone, and must not stay current */
     d->driver.api.context_set(NULL);
 }
 

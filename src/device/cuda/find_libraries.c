@@ -20,13 +20,13 @@ struct folders *folders_of_compiler(void) {
     if (!f) return NULL;
     folders_name(f, "{lib64,lib,targets/*/lib} of ");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        folders_add(f, getenv(variables[i]), toolkit);
+        folders_add(f, secure_getenv(variables[i]), toolkit);
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) folders_add(f, roots[i], toolkit);
     folders_name(f, " or lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib of ");
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-        folders_add(f, getenv(pythons[i]), python);
+        folders_add(f, secure_getenv(pythons[i]), python);
     char own[PATH_MAX];
-    const char *home = getenv("HOME");
+    const char *home = secure_getenv("HOME");
     snprintf(own, sizeof own, "%.3000s/.local", home ? home : "");
     if (home) folders_add(f, own, python);
     /* Debian's own interpreter has its packages in lib/python3 */

@@ -1,8 +1,7 @@
-/* Finding NVRTC, its targets, and what its programs take.
- *
- * A kernel's resources are read from two places. The cubin is an ELF file; its section .nv.info
- * always has each function's registers and stack frame. The assembler's report in the log separates
- * spilled bytes from arrays, which the cubin does not. */
+/* Finding NVRTC, its targets, and the resources of its programs. A kernel's resources are read from
+ * two places. The cubin is an ELF file; its section .nv.info always has each function's registers
+ * and stack frame. The assembler's report in the log separates spilled bytes from arrays, which the
+ * cubin does not. */
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/find_libraries.h"
 #include "device/gpu/elf.h"
@@ -63,7 +62,7 @@ static void load_builtins(const struct rtc *c) {
     dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-/* One major version in all folders; 0: none, the unversioned name. */
+/* Tries one major version in all folders; 0: the unversioned name. */
 static int try_major(struct rtc *c, const struct folders *f, int major, int max, char *why,
                      size_t size) {
     char file[PATH_MAX + 32];
@@ -86,7 +85,7 @@ static int find(struct rtc *c, const struct folders *f, int driver, char *why, s
     for (int major = NEWEST_MAJOR; wrong && major >= OLDEST / 1000; major--)
         if (major <= max) wrong = try_major(c, f, major, max, why, size);
     if (wrong) wrong = try_major(c, f, 0, max, why, size);
-    /* later than the driver: the nearest */
+    /* compilers later than the driver, the nearest version first */
     for (int major = OLDEST / 1000; wrong && major <= NEWEST_MAJOR; major++)
         if (major > max) wrong = try_major(c, f, major, INT_MAX, why, size);
     if (wrong) wrong = try_major(c, f, 0, INT_MAX, why, size);
@@ -113,7 +112,7 @@ evn_status nvrtc_open(struct rtc **out, int driver) {
     if (!c) return evn_fail(EVN_MEMORY, "not enough memory for the run-time compiler");
     c->kind = &rtc_nvrtc;
     char why[700] = "";
-    const char *file = getenv("EVENER_NVRTC");
+    const char *file = secure_getenv("EVENER_NVRTC");
     evn_status status = EVN_OK;
     if (file && *file) {
         if (try_file(c, file, why, sizeof why)) {
@@ -201,7 +200,7 @@ static void read_info(struct rtc_program *p, const unsigned char *info, size_t b
     }
 }
 
-/* The number before `what` in the line at `line`; -1 if it does not say. */
+/* The number before the words `what` in a line; -1: they are not in it. */
 static int number_before(const char *line, const char *what) {
     const char *end = line + strcspn(line, "\n"), *at = strstr(line, what);
     if (!at || at >= end) return -1;

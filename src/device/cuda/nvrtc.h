@@ -9,6 +9,7 @@
 #define DEVICE_CUDA_NVRTC_H
 
 #include "device/gpu/rtc.h"
+#include <evener/program.h>
 
 /* Opens the compiler. `driver`: the newest CUDA that the driver supports, 12040 for 12.4, or 0 for
  * any. Programs of a compiler with a later major version do not load into an older driver, so such

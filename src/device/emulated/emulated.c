@@ -15,6 +15,7 @@
  * work, waits, or records an event, since each change costs a system call and one page table entry
  * a page. */
 #include <evener/clock.h>
+#include <evener/text.h>
 #include "base/thread.h"
 #include "base/number.h"
 #include "device/backend.h"
@@ -38,10 +39,10 @@
 struct store {
     atomic_int users;
     pthread_mutex_t lock;
-    int open; /* queues that have the pages open */
+    int open; /* number of queues that have the pages open */
     char *map, *inner, *memory;
     size_t mapped, inner_bytes, bytes;
-    char *reader; /* `map` again, read-only; NULL: the device does not check */
+    char *reader; /* read-only mapping of the same pages; NULL: the device does not check */
 };
 
 /* One record of an event. */
@@ -51,7 +52,7 @@ struct moment {
     pthread_cond_t happened;
     int done;
     double real;            /* real time, s */
-    picoseconds is_virtual; /* known when it is recorded */
+    picoseconds is_virtual; /* virtual time, set when the event is recorded */
 };
 
 enum task {
@@ -69,24 +70,24 @@ enum task {
 struct command {
     struct command *next;
     enum task task;
-    long fails; /* number among those of its kind, if it fails on purpose; 0: it does not */
+    long fails; /* number among operations of its kind, if it must fail; 0: it must not */
     struct store *to, *from;
     size_t to_at, from_at, bytes;
     void *host_to;
     const void *host_from;
     double host;           /* bytes a second that host memory lets through; 0: no limit */
-    struct emulated *peer; /* device copied from */
+    struct emulated *peer; /* source device of a peer copy */
     struct moment *moment;
     /* a launch; all in one piece of memory with the command */
     const evn_kernel_entry *entry;
     int groups, stores;
-    int is_resident;      /* each group by a thread of its own */
-    atomic_int in_vain;   /* a group has waited for what never came */
+    int is_resident;      /* 1: each group runs in a thread of its own */
+    atomic_int in_vain;   /* a group waited for a flag that no group would raise */
     struct store **store; /* the buffers that the kernel uses */
     const void **argument;
     struct stray {
-        atomic_int found; /* 0, or 1 more than the parameter that a group has touched wrongly */
-        long long at;     /* byte of it; those before it are negative */
+        atomic_int found; /* 1 + the parameter that a group accessed illegally; 0: none */
+        long long at;     /* offset of the access in the buffer; negative: before it */
     } * stray;            /* NULL: the device does not check */
 };
 
@@ -100,7 +101,7 @@ struct crew {
     struct command *command;
     struct turns *turns; /* NULL: groups do not wait for each other */
     int chunk;
-    atomic_long next; /* first group not taken */
+    atomic_long next; /* number of the first group that no thread has taken */
 };
 
 struct emulated {
@@ -113,18 +114,21 @@ struct emulated {
     pthread_mutex_t lock; /* protects the members below */
     int failed;
     char reason[256];
+    pthread_mutex_t queues_lock; /* protects the list below */
+    struct emulated_queue *queues;
 };
 
 enum { HELD = 64 };
 
 struct emulated_queue {
     evn_queue base;
+    struct emulated_queue *next; /* next queue of the device */
     pthread_t thread;
     pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t work, idle;
     struct command *first, **last;
     int busy, stop;
-    /* written by the thread that gives work out; others may wait for the queue meanwhile */
+    /* written by the thread that enqueues work; others may wait for the queue meanwhile */
     _Atomic picoseconds ready;
     /* used by the queue's thread alone */
     struct store *held[HELD]; /* stores that are opened */
@@ -160,7 +164,7 @@ static void fail_device(struct emulated *e, const char *what, const char *why) {
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Result of waiting. */
+/* Status of the device after waiting. */
 static evn_status state(struct emulated *e) {
     char reason[sizeof e->reason];
     pthread_mutex_lock(&e->lock);
@@ -240,9 +244,9 @@ static evn_status store_make(struct store **out, size_t bytes, int checks) {
         return evn_fail(EVN_MEMORY, "the host has no %zu bytes for the buffer: %s", bytes,
                         strerror(error));
     }
-    /* the store ends at the page without access, but for what alignment to 256 bytes leaves */
+    /* the memory ends at the page without access, but for alignment to 256 bytes */
     s->memory = s->inner + (s->inner_bytes - used);
-    /* large pages where there are, for opening and closing them quickly */
+    /* large pages are opened and closed faster */
     madvise(s->inner, s->inner_bytes, MADV_HUGEPAGE);
     poison(s->inner, s->inner_bytes);
     if (mprotect(s->inner, s->inner_bytes, PROT_NONE)) {
@@ -279,7 +283,7 @@ static void shut_all(struct emulated_queue *q) {
     q->holds = 0;
 }
 
-/* Opens a store for the queue's thread, until it shuts all; 0, or an errno. */
+/* Opens a store for the queue's thread, which keeps it open until shut_all(); 0, or an errno. */
 static int hold(struct emulated_queue *q, struct store *s) {
     for (int h = 0; h < q->holds; h++)
         if (q->held[h] == s) return 0;
@@ -355,8 +359,8 @@ static void moment_happen(struct moment *m) {
     pthread_mutex_unlock(&m->lock);
 }
 
-/* Counts an operation when it is given out, so that which one fails does not depend on how threads
- * run. */
+/* Counts an operation when it is enqueued, so that the one that fails does not depend on how
+ * threads run. */
 static void number(struct emulated *e, struct command *c) {
     const struct emulated_options *o = &e->options;
     long of_kind = atomic_fetch_add(c->task == TASK_LAUNCH ? &e->kernels : &e->copies, 1) + 1;
@@ -386,7 +390,7 @@ static void pace(double begin, double seconds) {
 
 /* ---- kernels ---- */
 
-/* Some of a launch's groups. */
+/* A range of a launch's groups. */
 struct groups {
     struct command *command;
     int from, to;
@@ -399,8 +403,8 @@ static void run_all(void *arg) {
     if (turns_in_vain()) atomic_store(&s->command->in_vain, 1);
 }
 
-/* The number of the launch's parameter in whose pages, or at whose ends, the address is, and where
- * there; -1: none. */
+/* Number of the launch's parameter whose buffer the address is in or beside, and the offset in it;
+ * -1: none. */
 static int parameter_at(const struct command *c, const char *address, long long *at) {
     for (int p = 0, buffer = 0; buffer < c->stores; p++) {
         if (!parameter_is_buffer(c->entry->parameter[p])) continue;
@@ -485,7 +489,7 @@ static void run_resident(struct crew *w, struct command *c) {
     turns_close(&turns);
 }
 
-/* Work on the device: kernels, and copies within it. */
+/* Does work on the device: kernels, and copies within it. */
 static void run_inside(struct emulated *e, struct command *c) {
     const struct emulated_options *o = &e->options;
     pthread_mutex_lock(&e->engine);
@@ -500,8 +504,8 @@ static void run_inside(struct emulated *e, struct command *c) {
     pthread_mutex_unlock(&e->engine);
 }
 
-/* A copy of which one end or both are on the other side of a link; the link out of a device is
- * taken before one into another, so that no two wait for each other. */
+/* A copy over a link. The link out of a device is taken before the one into another, so that two
+ * copies cannot wait for each other. */
 static void run_transfer(struct emulated *out, struct emulated *in, char *to, const char *from,
                          size_t bytes, double host) {
     double seconds = 0;
@@ -540,7 +544,7 @@ static const char *describe(const struct command *c, char *text, size_t size) {
     return text;
 }
 
-/* An illegal access of a kernel: the device has failed. */
+/* Reports a kernel's illegal access: the device has failed. */
 static void tell_stray(struct emulated *e, const struct command *c) {
     char what[128], why[120];
     const int parameter = atomic_load(&c->stray->found) - 1;
@@ -618,7 +622,8 @@ static void *serve(void *p) {
             if (!q->first) q->last = &q->first;
             q->busy = 1;
         } else if (q->busy) {
-            /* nothing to do: close what is open, and only then say so, if it is still true */
+            /* the queue is empty: closes the stores, then reports the queue idle, if it is still
+             * empty */
             pthread_mutex_unlock(&q->lock);
             shut_all(q);
             pthread_mutex_lock(&q->lock);
@@ -664,7 +669,7 @@ static void give(struct emulated_queue *q, struct command *c) {
 
 static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "not enough host memory"); }
 
-/* When the next piece of work of this queue may begin, in virtual time. */
+/* Virtual time from which on the queue's next work may begin. */
 static picoseconds ready(struct emulated_queue *q) {
     picoseconds begin = q->ready;
     const picoseconds now = host_time();
@@ -689,8 +694,21 @@ static evn_status emulated_host_open(void **out, evn_device *d, size_t bytes) {
     return status;
 }
 
+static void drain(struct emulated_queue *q) {
+    pthread_mutex_lock(&q->lock);
+    while (q->first || q->busy) pthread_cond_wait(&q->idle, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* Waits for all queues: their copies may use host memory that is about to be freed. */
+static void drain_all(struct emulated *e) {
+    pthread_mutex_lock(&e->queues_lock);
+    for (struct emulated_queue *q = e->queues; q; q = q->next) drain(q);
+    pthread_mutex_unlock(&e->queues_lock);
+}
+
 static void emulated_host_close(void *memory, evn_device *d) {
-    (void)d;
+    drain_all(of(d));
     pinned_remove(memory);
     free(memory);
 }
@@ -701,7 +719,7 @@ static evn_status emulated_host_register(evn_device *d, void *memory, size_t byt
 }
 
 static void emulated_host_unregister(void *memory, evn_device *d) {
-    (void)d;
+    drain_all(of(d));
     pinned_remove(memory);
 }
 
@@ -771,7 +789,7 @@ static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, in
                                   int is_resident, const evn_argument *argument, int arguments) {
     struct emulated_queue *q = queue_of(base);
     struct emulated *e = of(base->device);
-    /* command, arguments, buffers, values: one piece */
+    /* one allocation: command, arguments, buffers, values */
     size_t at_argument = up(sizeof(struct command));
     size_t at_store = at_argument + up(sizeof(void *) * (size_t)arguments);
     size_t at_stray = at_store + up(sizeof(struct store *) * (size_t)arguments);
@@ -817,7 +835,7 @@ static evn_status emulated_program_open(evn_program *p) {
 }
 static void emulated_program_close(evn_program *p) { (void)p; }
 static evn_status emulated_kernel_open(evn_kernel *k) {
-    /* a kernel's buffers are held all at once */
+    /* a launch opens all its buffers at once */
     const int parameters = parameter_count(k->entry);
     if (parameters + 2 > HELD)
         return evn_fail(EVN_SYSTEM, "the kernel has %d parameters, expected at most %d", parameters,
@@ -835,21 +853,30 @@ static evn_status emulated_queue_open(evn_queue *base) {
     q->last = &q->first;
     q->ready = host_time();
     int error = thread_make(&q->thread, serve, q);
-    if (!error) return EVN_OK;
+    if (!error) {
+        struct emulated *e = of(base->device);
+        pthread_mutex_lock(&e->queues_lock);
+        q->next = e->queues;
+        e->queues = q;
+        pthread_mutex_unlock(&e->queues_lock);
+        return EVN_OK;
+    }
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->work);
     pthread_cond_destroy(&q->idle);
-    return evn_fail(EVN_SYSTEM, "its thread cannot be made: %s", strerror(error));
-}
-
-static void drain(struct emulated_queue *q) {
-    pthread_mutex_lock(&q->lock);
-    while (q->first || q->busy) pthread_cond_wait(&q->idle, &q->lock);
-    pthread_mutex_unlock(&q->lock);
+    char why[700];
+    return evn_fail(EVN_SYSTEM, "its thread cannot be made: %s",
+                    evn_limits_text(error, why, sizeof why));
 }
 
 static void emulated_queue_close(evn_queue *base) {
     struct emulated_queue *q = queue_of(base);
+    struct emulated *e = of(base->device);
+    pthread_mutex_lock(&e->queues_lock);
+    struct emulated_queue **at = &e->queues;
+    while (*at != q) at = &(*at)->next;
+    *at = q->next;
+    pthread_mutex_unlock(&e->queues_lock);
     drain(q);
     pthread_mutex_lock(&q->lock);
     q->stop = 1;
@@ -869,7 +896,7 @@ static evn_status emulated_queue_finish(evn_queue *base) {
 }
 
 static evn_status emulated_event_open(evn_event *e) {
-    (void)e; /* a moment is made when it is recorded */
+    (void)e; /* moments are made when the event is recorded */
     return EVN_OK;
 }
 
@@ -957,10 +984,11 @@ static void emulated_close(evn_device *d) {
     pthread_mutex_destroy(&e->in);
     pthread_mutex_destroy(&e->out);
     pthread_mutex_destroy(&e->lock);
+    pthread_mutex_destroy(&e->queues_lock);
     pthread_mutex_destroy(&e->timeline.lock);
 }
 
-/* "3.5 GB/s" and the like, in the device's name */
+/* Writes a rate as in "3.5 GB/s", for the device's name. */
 static void print_name(char *out, size_t size, const struct emulated_options *o) {
     int n = number_print(out, size, "emulated, %d core%s, speed %g", o->cores,
                          o->cores == 1 ? "" : "s", o->speed);
@@ -988,6 +1016,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     pthread_mutex_init(&e->in, NULL);
     pthread_mutex_init(&e->out, NULL);
     pthread_mutex_init(&e->lock, NULL);
+    pthread_mutex_init(&e->queues_lock, NULL);
     pthread_mutex_init(&e->timeline.lock, NULL);
     e->timeline.options = o;
     pthread_mutex_init(&w->lock, NULL);
@@ -997,8 +1026,9 @@ static evn_status emulated_open(evn_device *d, const char *text) {
         error = thread_make(&w->thread[w->helpers], help, w);
         if (!error) continue;
         emulated_close(d);
+        char why[700];
         return evn_fail(EVN_SYSTEM, "thread %d of %d cannot be made: %s", w->helpers + 2, o->cores,
-                        strerror(error));
+                        evn_limits_text(error, why, sizeof why));
     }
     evn_traits *t = &d->traits;
     print_name(t->name, sizeof t->name, o);

@@ -23,7 +23,7 @@ struct watched {
 /* watched work of this thread; NULL: none */
 static _Thread_local struct watched *volatile watched;
 
-/* In the middle of handing a signal on: it comes back where the other has it from us. */
+/* 1 while a signal is handed to the previous handler, which may hand it back. */
 static _Thread_local volatile sig_atomic_t handing;
 
 static void hand_on(int signal, siginfo_t *info, void *context) {
@@ -32,7 +32,7 @@ static void hand_on(int signal, siginfo_t *info, void *context) {
     const int is_info = (before->sa_flags & SA_SIGINFO) != 0;
     const int is_none =
         !is_info && (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN);
-    if (handing || is_none) { /* the fault comes again, and ends the process */
+    if (handing || is_none) { /* the default action ends the process when the fault repeats */
         sigaction(signal, &end, NULL);
         if (info->si_code <= 0) raise(signal); /* no fault: a signal that another process sent */
         return;
@@ -61,7 +61,7 @@ static int is_ours(int signal) {
            now.sa_sigaction == on_fault;
 }
 
-/* Takes the signals, also where others have taken them since the last time. */
+/* Installs the handlers, also where others have replaced them since. */
 int watch_open(void) {
     int error = 0;
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -73,7 +73,7 @@ int watch_open(void) {
     return error;
 }
 
-/* A later handler may call this one: then it stays. */
+/* Removes the handlers, unless a later handler may call ours. */
 void watch_close(void) {
     pthread_mutex_lock(&handler.lock);
     handler.users--;

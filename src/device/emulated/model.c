@@ -11,7 +11,7 @@
 
 /* ---- options ---- */
 
-/* Reports the fault of an option's number. */
+/* Fails for an option's wrong number. */
 static evn_status wrong(const evn_option *o, const char *text) {
     char why[256];
     snprintf(why, sizeof why, "%s", evn_message());
@@ -25,7 +25,7 @@ static evn_status quantity(const evn_option *o, const char *text, const evn_scal
     return evn_spec_scaled(o, "device", text, scale, (evn_bounds){least, max, 0}, out);
 }
 
-/* One of the words; its place in the list. */
+/* Index of the option's value in a list of words. */
 static evn_status choice(const evn_option *o, const char *text, const char *const *word, int *out) {
     char words[96] = "";
     for (int w = 0; word[w]; w++) {
@@ -86,7 +86,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
     evn_spec spec;
     evn_status status = evn_spec_parse(&spec, "device", text);
     if (status) return status;
-    /* costs that are not given: -1 until the clock is known */
+    /* costs not given are -1 until the clock is known */
     *out = (struct emulated_options){.count = 1,
                                      .speed = 1,
                                      .link = -1,
@@ -161,12 +161,12 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
     if (out->bad >= out->count)
         return evn_fail(EVN_USAGE, "device: \"%s\": there is no device %d to fail; it gives %d",
                         text, out->bad, out->count);
-    /* in real time as fast as it goes; in virtual time a card on a PCI Express 3 slot */
+    /* default: no limit in real time; in virtual time a card on a PCI Express 3 slot */
     if (out->link < 0) out->link = out->is_virtual ? 8e9 : 0;
     if (out->latency < 0) out->latency = out->is_virtual ? 5e-6 : 0;
     if (out->launch < 0) out->launch = out->is_virtual ? 4e-6 : 0;
     if (out->item < 0) out->item = out->is_virtual ? 1e-9 : 0;
-    if (out->bad < 0) out->bad = out->count - 1; /* others are left to go on with */
+    if (out->bad < 0) out->bad = out->count - 1; /* the last: others remain to go on */
     return EVN_OK;
 }
 
@@ -188,7 +188,7 @@ static picoseconds after(picoseconds begin, picoseconds duration) {
 
 static picoseconds cost(double seconds) { return llround(fmin(seconds, 86400) * 1e12); }
 
-/* When `duration` fits in, from `ready`. */
+/* Begin of the lane's first gap, from `ready` on, that is long enough for `duration`. */
 static picoseconds lane_fit(const struct lane *l, picoseconds ready, picoseconds duration) {
     if (!duration) return ready;
     for (int g = 0; g < l->gaps; g++) {
@@ -200,7 +200,7 @@ static picoseconds lane_fit(const struct lane *l, picoseconds ready, picoseconds
 
 static void gap_insert(struct lane *l, int at, picoseconds begin, picoseconds end) {
     if (begin >= end) return;
-    if (l->gaps == LANE_GAPS) { /* forget the earliest */
+    if (l->gaps == LANE_GAPS) { /* drop the earliest gap */
         if (at == 0) return;
         memmove(&l->gap[0], &l->gap[1], sizeof l->gap[0] * (LANE_GAPS - 1));
         l->gaps--;
@@ -212,7 +212,7 @@ static void gap_insert(struct lane *l, int at, picoseconds begin, picoseconds en
     l->gaps++;
 }
 
-/* Takes begin .. begin+duration, which lane_fit() found. */
+/* Reserves begin .. begin+duration, which lane_fit() found. */
 static void lane_take(struct lane *l, picoseconds begin, picoseconds duration) {
     if (!duration) return;
     picoseconds end = after(begin, duration);
@@ -271,7 +271,7 @@ picoseconds timeline_transfer(struct timeline *from, struct timeline *to, picose
         pthread_mutex_lock(&both[i]->lock);
     }
     picoseconds duration = cost(seconds), begin = ready, before;
-    do { /* until both are free at the same time; each only ever moves it later */
+    do { /* until both links are free at once; each step can only move it later */
         before = begin;
         if (from) begin = lane_fit(&from->out, begin, duration);
         if (to) begin = lane_fit(&to->in, begin, duration);

@@ -13,6 +13,7 @@
 #define DEVICE_EMULATED_MODEL_H
 
 #include <evener/status.h>
+#include <evener/program.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -43,7 +44,7 @@ struct emulated_options {
     int check;      /* 1: kernels must not write their EVN_IN buffers, which is checked */
     enum failure fail;
     long fail_at; /* the fail_at-th operation of that kind fails, from 1 */
-    int bad;      /* number of the device it happens on */
+    int bad;      /* number of the device that `fail` applies to */
 };
 
 /* EVN_USAGE. */
@@ -56,11 +57,11 @@ typedef long long picoseconds;
 enum { LANE_GAPS = 64 };
 
 struct lane {
-    picoseconds end; /* end of all that is planned */
+    picoseconds end; /* end of all planned work */
     int gaps;
     struct {
         picoseconds begin, end;
-    } gap[LANE_GAPS]; /* before `end`, ascending; the earliest are forgotten where there are more */
+    } gap[LANE_GAPS]; /* free, before `end`, ascending; of too many the earliest are dropped */
 };
 
 struct timeline {

@@ -46,7 +46,7 @@ void pinned_remove(void *memory) {
     free(r);
 }
 
-/* Whether the mapping of an address is shared; lines are "BEGIN-END rw-s ..". */
+/* 1 if the mapping of an address is shared; lines are "BEGIN-END rw-s ..". */
 static int is_shared(uintptr_t address) {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[512], kind = 0;

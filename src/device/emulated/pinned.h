@@ -4,6 +4,7 @@
 #define DEVICE_EMULATED_PINNED_H
 
 #include <evener/status.h>
+#include <evener/program.h>
 #include <stddef.h>
 
 enum host_kind { HOST_PINNED, HOST_PAGEABLE, HOST_SHARED };

@@ -17,7 +17,7 @@ void turns_close(struct turns *t) {
     pthread_cond_destroy(&t->changed);
 }
 
-/* Under the lock. */
+/* 1 if group g can run: it waits for no flag, or the flag is raised. Under the lock. */
 static int can_go_on(const struct turns *t, int g) {
     const struct seat *s = &t->seat[g];
     return !s->has_ended && (t->is_stuck || !s->flag || *s->flag >= s->n);

@@ -1,4 +1,4 @@
-/* Finding a side's driver, filling in its functions, and its errors in words. */
+/* Finding a side's driver, filling in its functions, texts of its errors. */
 #include "device/gpu/driver.h"
 #include "device/gpu/symbols.h"
 #include <dlfcn.h>
@@ -73,7 +73,7 @@ void driver_close(struct gpu_driver *driver) {
 
 static evn_status none_visible(const struct side *side) {
     for (int i = 0; i < 2 && side->visible[i]; i++) {
-        const char *visible = getenv(side->visible[i]);
+        const char *visible = secure_getenv(side->visible[i]);
         if (visible)
             return evn_fail(EVN_DEVICE, "the driver shows no device, and %s is \"%.200s\"",
                             side->visible[i], visible);
@@ -122,7 +122,7 @@ static void load_helper(const struct side *side, const char *folder) {
     dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-/* In the folders at last, where only a file that is there is tried. */
+/* Tries all places, the folders last, and there only files that exist. */
 static evn_status driver_find(const struct side *side, struct gpu_driver *driver,
                               const struct folders *f) {
     int usual = 0;
@@ -139,7 +139,7 @@ static evn_status driver_find(const struct side *side, struct gpu_driver *driver
         driver_close(driver);
         if (status != EVN_MISSING) return status;
         if (folder) is_there = 1;
-        /* one that is there says more */
+        /* the message of a library that exists says more */
         if (is_there && !*found) snprintf(found, sizeof found, "%s", evn_message());
         if (!is_there && !*first) snprintf(first, sizeof first, "%s", evn_message());
     }
@@ -149,7 +149,7 @@ static evn_status driver_find(const struct side *side, struct gpu_driver *driver
 }
 
 evn_status driver_open(const struct side *side, struct gpu_driver *driver) {
-    const char *named = getenv(side->variable), *absent;
+    const char *named = secure_getenv(side->variable), *absent;
     int is_there;
     memset(driver, 0, sizeof *driver);
     if (named && *named) {

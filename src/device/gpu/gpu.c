@@ -56,7 +56,7 @@ static evn_status check_wait(const struct gpu_device *d, int code, enum gpu_call
     return side_check(d, code, call) ? EVN_DEVICE : EVN_OK;
 }
 
-/* Makes the context current. That it cannot be means that it is gone. */
+/* Makes the context current; if that fails, the context is gone. */
 static evn_status enter(const struct gpu_device *d) {
     enum gpu_call call = GPU_CALL_init;
     const int code = d->side->context_set(d, &call);
@@ -331,7 +331,7 @@ evn_status side_host_register(evn_device *base, void *memory, size_t bytes) {
     const int code = api->host_register(memory, bytes, GPU_HOST_PORTABLE);
     if (code == GPU_HOST_MEMORY_REGISTERED)
         return evn_fail(EVN_USAGE, "%s: it is registered already, or a part of it", call);
-    /* the system's refusal is no failure of the device's */
+    /* refused by the system: no failure of the device */
     if (code == GPU_OUT_OF_MEMORY || code == GPU_INVALID_VALUE || code == GPU_NOT_SUPPORTED ||
         code == GPU_OPERATING_SYSTEM)
         return evn_fail(
@@ -423,7 +423,7 @@ static evn_status copy_between(struct gpu_device *d, gpu_address to, struct gpu_
     return side_check(d, code, call);
 }
 
-/* Sends a pattern from one to the other; *whole: it has come. */
+/* Copies a pattern from one device to the other; *whole: 1 if it arrived unchanged. */
 static evn_status probe_run(struct probe *to, struct probe *from, unsigned char *sent,
                             unsigned char *got, int *whole) {
     const struct gpu_api *api = &to->d->driver.api;
@@ -441,8 +441,8 @@ static evn_status probe_run(struct probe *to, struct probe *from, unsigned char 
     return status;
 }
 
-/* Lets one device reach the other's memory. 0 if it may now; what fails for good is returned by the
- * next call again. */
+/* Lets one device access the other's memory; 0: it may. The next call returns a permanent failure
+ * again. */
 static int let(struct gpu_device *d, struct gpu_device *other) {
     int can = 0;
     if (enter(d) || d->driver.api.device_peer(&can, d->device, other->device) || !can) return 1;
@@ -544,8 +544,8 @@ static struct cache_key key_of(const struct wanted *w) {
     return cache_key(part, sizeof part / sizeof *part);
 }
 
-/* EVN_MISSING: there is none that is whole and that the driver takes; other failures are for good.
- */
+/* Loads an image. EVN_MISSING: it is damaged, or the driver refuses it; other failures are
+ * final. */
 static evn_status load_if_whole(const struct wanted *w, void *image, size_t bytes,
                                 const char *target) {
     evn_status status =
@@ -569,7 +569,7 @@ static evn_status from_cache(const struct wanted *w) {
     return load_if_whole(w, image, bytes, target);
 }
 
-/* Keeps an image behind its mark. */
+/* Stores an image in the cache, with its mark in front. */
 static void keep(const struct wanted *w, const struct rtc_program *made) {
     const struct cache_key mark = mark_of(w, w->d->target);
     char *data = malloc(sizeof mark + made->bytes);
@@ -603,7 +603,7 @@ static evn_status from_compiler(const struct wanted *w) {
     return status;
 }
 
-/* Without a compiler: what would help, in one line. */
+/* The message for a program without any source: what would help, in one line. */
 static evn_status no_kernels(const struct wanted *w, evn_status status, const char *why) {
     char folder[300];
     if (w->d->compiler) return evn_fail(status, "%s", why);

@@ -26,9 +26,9 @@ struct gpu_device {
     struct gpu_driver driver;
     struct rtc *compiler;         /* NULL: no compiler was found */
     char no_compiler[GPU_REASON]; /* why there is no compiler */
-    char compiler_id[80];         /* names the compiler in the cache */
+    char compiler_id[80];         /* name of the compiler in keys of the cache */
     char own[32];                 /* the target of just this architecture, "sm_90", "gfx90a" */
-    char target[32];              /* what the compiler compiles for */
+    char target[32];              /* the compiler's target */
     int architecture;             /* 90 for 9.0; 0: the side has no text for earlier ones */
     gpu_number device;
     gpu_context context; /* CUDA's; NULL: not retained */
@@ -37,7 +37,7 @@ struct gpu_device {
     int contract, peer;
     int local_bytes; /* local memory of a multiprocessor, for groups */
     pthread_mutex_t lock;
-    const void *peer_settled[GPU_DEVICES]; /* by ordinal: whether the way was settled, for this */
+    const void *peer_settled[GPU_DEVICES]; /* by ordinal: identity() with which access was tried */
 };
 
 struct side {
@@ -65,17 +65,18 @@ struct side {
     /* Fills in d->own, d->architecture and t->architecture. */
     evn_status (*look)(struct gpu_device *d);
 
-    /* The next return the driver's code, and the number of the call in *call. */
+    /* These return the driver's code, and the number of the failed call in *call. */
     int (*context_open)(struct gpu_device *d, enum gpu_call *call);
     void (*context_close)(struct gpu_device *d);
     int (*context_set)(const struct gpu_device *d, enum gpu_call *call);
-    /* what the way between two devices is settled for: changes when the other is opened anew */
+    /* identity of a device while access to it stays as tried: another one once it was opened
+     * anew */
     const void *(*identity)(const struct gpu_device *d);
     int (*peer_enable)(const struct gpu_device *d, const struct gpu_device *other);
     void (*peer_disable)(const struct gpu_device *d, const struct gpu_device *other);
     int (*copy_peer)(const struct gpu_device *d, gpu_address to, const struct gpu_device *other,
                      gpu_address from, size_t bytes, gpu_stream stream, enum gpu_call *call);
-    /* O: most groups of a launch with so many items; NULL: what fits an int. */
+    /* O: most groups of a launch with so many items; NULL: INT_MAX. */
     int (*most_groups)(int items);
     /* O: the driver's report on an image that it refuses, below `size` bytes. */
     int (*module_open)(const struct gpu_device *d, gpu_module *module, const void *image,

@@ -63,7 +63,7 @@ struct rtc_kernel *rtc_kernel_called(struct rtc_program *p, const char *name, si
 
 /* ---- compiling ---- */
 
-/* The decisive line of the log: the first with an error, or else the first. */
+/* The line of the log that names the error: the first that contains "error", else the first. */
 static void complaint(const char *log, char *line, size_t size) {
     const char *at = strstr(log, "error");
     if (!at)
@@ -107,7 +107,7 @@ static evn_status get_image(const struct rtc *c, rtc_handle p, struct rtc_progra
     return code ? refuse(c, code, "", target) : EVN_OK;
 }
 
-/* The compiler's options, as one block to be freed: pointers and what they point to. */
+/* The compiler's options in one block, to be freed: pointers, and the texts behind them. */
 static const char **options(const struct rtc_kind *kind, const char *target, const char *defines,
                             int contract, int *count) {
     if (!defines) defines = "";

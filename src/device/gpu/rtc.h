@@ -7,6 +7,7 @@
 
 #include "device/gpu/api.h"
 #include <evener/status.h>
+#include <evener/program.h>
 #include <limits.h>
 
 enum { RTC_ARCHITECTURES = 64 };
@@ -28,9 +29,9 @@ struct rtc_kernel {
     int registers;        /* registers of an item; vector registers of a wavefront's items */
     int scalar_registers; /* scalar registers of a wavefront; -1: the architecture has none */
     int local_bytes;      /* local memory of an item */
-    int spill_bytes;      /* spilled bytes of an item, stored; by HIPRTC each time that one is */
+    int spill_bytes;      /* bytes that an item spills; HIPRTC counts each store */
     int group_bytes;      /* bytes that a group shares */
-    int wavefront;        /* items that go together: 32 or 64 */
+    int wavefront;        /* items that run in lockstep: 32 or 64 */
 };
 
 struct rtc_program {
@@ -51,11 +52,12 @@ struct rtc_kind {
     /* Opens the compiler. `driver`: the driver's version, 0 for any; `beside`: the driver's file,
      * or NULL. EVN_MISSING: there is none; the message lists the places. */
     evn_status (*open)(struct rtc **out, int driver, const char *beside);
-    /* Whether the compiler makes programs for just this target. */
+    /* 1 if the compiler makes programs for just this target. */
     int (*knows)(const struct rtc *compiler, const char *target);
     /* Target for a device of architecture `own`, "sm_90". EVN_MISSING. */
     evn_status (*target)(const struct rtc *compiler, const char *own, char target[32]);
-    /* O: nothing. Before a compilation. EVN_MISSING: not for this target. */
+    /* O: nothing to prepare. Called before a compilation. EVN_MISSING: the compiler cannot make
+     * this target. */
     evn_status (*ready)(const struct rtc *compiler, const char *target);
     /* Options that begin the target's, that turn contraction on and off, and that all have; of
      * these the last is left out where the compiler does not know it. */

@@ -93,7 +93,7 @@ static int ship_all(const struct ship *s) {
     return 0;
 }
 
-/* Opens what there is; 0: nothing. */
+/* Opens the compilers that can be found; 0: none. */
 static int open_compilers(struct ship *s) {
     static const struct rtc_kind *const kind[GPU_SIDES] = {&rtc_nvrtc, &rtc_hiprtc};
     int found = 0;
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     const char *list = argv[2];
-    char unfinished[PATH]; /* the list, until all of it is there */
+    char unfinished[PATH]; /* temporary name of the list until it is complete */
     struct ship s = {
         .folder = argv[1], .name = argv[3], .text = read_text(argv[4]), .defines = argv[5]};
     if (!s.text) {

@@ -39,7 +39,7 @@ int shipped_file(char *out, int size, const char *folder, struct cache_key key,
 }
 
 int shipped_folder(char *out, int size) {
-    const char *own = getenv("EVENER_KERNELS");
+    const char *own = secure_getenv("EVENER_KERNELS");
     struct places all = {0};
     struct stat about;
     Dl_info info;

@@ -11,7 +11,7 @@
 
 enum { NOTE_METADATA = 32, DEPTH = 32 };
 
-/* A place in the document. `wrong`: it ended too early, or has a form that there is not. */
+/* A position in the document. `wrong`: the document ended early, or has an invalid form. */
 struct pack {
     const unsigned char *at, *end;
     int wrong;
@@ -19,8 +19,8 @@ struct pack {
 
 enum form { PACK_OTHER, PACK_NUMBER, PACK_TEXT, PACK_ARRAY, PACK_MAP };
 
-/* One item: its form; `n`: its value, or the number of its bytes, items or pairs; of texts and
- * others `text` is where they are, and they are behind us. */
+/* One item: its form, and its value `n`, or the number of its bytes, elements or pairs. `text`
+ * points to a text's bytes, and the position is behind them. */
 struct item {
     enum form form;
     unsigned long long n;
@@ -91,7 +91,7 @@ static struct item next(struct pack *p) {
     return (struct item){PACK_OTHER, 0, NULL};
 }
 
-/* Goes past what belongs to an item that has begun. */
+/* Skips the contents of an item whose head was read. */
 static void skip(struct pack *p, struct item i, int depth) {
     if (i.form != PACK_ARRAY && i.form != PACK_MAP) return;
     if (depth == DEPTH) p->wrong = 1;

@@ -14,14 +14,14 @@ struct folders *folders_of_rocm(void) {
     if (!f) return NULL;
     folders_name(f, "{lib,lib64} of ");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        folders_add(f, getenv(variables[i]), libraries);
+        folders_add(f, secure_getenv(variables[i]), libraries);
     folders_add(f, "/opt/rocm{,-*}", libraries);
     folders_add(f, "/usr/lib/*-linux-gnu", "");
     folders_name(f, " or lib/python3*/{site,dist}-packages/_rocm_sdk_core/lib of ");
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-        folders_add(f, getenv(pythons[i]), python);
+        folders_add(f, secure_getenv(pythons[i]), python);
     char own[PATH_MAX];
-    const char *home = getenv("HOME");
+    const char *home = secure_getenv("HOME");
     snprintf(own, sizeof own, "%.3000s/.local", home ? home : "");
     if (home) folders_add(f, own, python);
     return f;

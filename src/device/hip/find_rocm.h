@@ -4,7 +4,7 @@
 
 #include "device/gpu/folders.h"
 
-/* To be freed; NULL: no memory. */
+/* The folders, to be freed; NULL: no memory. */
 struct folders *folders_of_rocm(void);
 
 #endif

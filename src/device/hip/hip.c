@@ -50,7 +50,7 @@ static int refuses(int code) {
 
 /* ---- devices ---- */
 
-/* Loading the runtime, a large library, takes long where the answer is none. */
+/* Reason not to load the runtime, which is large and slow to load: no AMD device is there. */
 static const char *absent(void) {
     if (!access("/dev/kfd", F_OK) || !access("/dev/dxg", F_OK)) return NULL;
     return "there is no /dev/kfd: no AMD GPU, or its kernel driver amdgpu is not loaded; in a "
@@ -92,7 +92,7 @@ static int context_set(const struct gpu_device *d, enum gpu_call *call) {
 
 static int context_open(struct gpu_device *d, enum gpu_call *call) {
     const int code = context_set(d, call);
-    /* refused where the device is in use already, which is as well */
+    /* refused if the device is in use already, which does no harm */
     if (!code && d->base.blocks) d->driver.api.device_flags(GPU_WAIT_BLOCKED);
     return code;
 }

@@ -9,7 +9,7 @@
 
 enum { OLDEST_MAJOR = 5, NEWEST_MAJOR = 8 };
 
-/* One major version in one folder ("": the loader's); 0: the unversioned names. */
+/* Tries one major version in one folder ("": the loader's); 0: the unversioned names. */
 static int try_major(struct rtc *c, const char *folder, int major, char *why, size_t size) {
     static const char *const names[] = {"libhiprtc.so", "libamdhip64.so"};
     char file[PATH_MAX + 40], version[16] = "";
@@ -61,7 +61,7 @@ evn_status hiprtc_open(struct rtc **out, int driver, const char *beside) {
     if (!c) return evn_fail(EVN_MEMORY, "not enough memory for the run-time compiler");
     c->kind = &rtc_hiprtc;
     char why[700] = "";
-    const char *file = getenv("EVENER_HIPRTC");
+    const char *file = secure_getenv("EVENER_HIPRTC");
     evn_status status = EVN_OK;
     if (!file || !*file)
         status = find_or_say(c, driver, beside, why, sizeof why);
@@ -90,8 +90,8 @@ static void *code_generator(const struct rtc *c) {
     return found;
 }
 
-/* Whether `target` is in the list of that library; -1: there is no list to be had. HIPRTC of ROCm 5
- * ends the process when it is asked for an architecture beyond. */
+/* 1 if `target` is in the compiler library's list; -1: the list is not available. HIPRTC of ROCm 5
+ * ends the process when it is asked for another architecture. */
 static int is_listed(const struct rtc *c, const char *target) {
     int (*count_of)(size_t * count), (*name_of)(size_t index, const char **name);
     void *library = code_generator(c);
@@ -120,8 +120,9 @@ static int knows(const struct rtc *c, const char *target) {
     return 1;
 }
 
-/* Without the list, whose library holds all of LLVM: another one in the process, that of PoCL, and
- * Debian's builds of both end it. So it is loaded where something is compiled, and not before. */
+/* Target of an architecture, without looking into the compiler's list. That would load a library
+ * with all of LLVM, and where PoCL has loaded another one Debian's builds crash, so it is loaded
+ * for compilations only. */
 static evn_status target_of(const struct rtc *c, const char *own, char target[32]) {
     (void)c;
     snprintf(target, 32, "%s", own);

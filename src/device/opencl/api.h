@@ -132,7 +132,7 @@ enum { OPENCL_CONSTANTS(OPENCL_ENUM) OPENCL_ERRORS(OPENCL_ERROR_ENUM) };
 #    undef OPENCL_ERROR_ENUM
 #endif
 
-/* what it returns, name without "cl", parameters */
+/* result type, name without "cl", parameters */
 #define OPENCL_FUNCTIONS(X)                                                                        \
     X(cl_int, GetPlatformIDs, (cl_uint room, cl_platform_id * platform, cl_uint * count))          \
     X(cl_int, GetPlatformInfo,                                                                     \

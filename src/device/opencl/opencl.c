@@ -38,12 +38,12 @@
  *
  * Buffers are aligned as the driver does it (CL_DEVICE_MEM_BASE_ADDR_ALIGN, 128 bytes with PoCL).
  */
+#include "base/library.h"
 #include "base/text.h"
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/opencl/api.h"
 #include <ctype.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,9 +55,9 @@
 enum {
     PAGE = 4096,
     BOUNCES = 4,         /* pieces of peer copies under way in a queue */
-    PIECE = 4 << 20,     /* bytes of one */
+    PIECE = 4 << 20,     /* bytes of a piece */
     SWEEP = 64,          /* commands kept before the finished ones are looked for */
-    NOTICE = 200,        /* characters of what a driver reports by itself */
+    NOTICE = 200,        /* characters kept of the driver's own reports */
     FEWEST_VERSION = 102 /* the least version, 1.2 */
 };
 
@@ -75,7 +75,7 @@ struct found {
     char *name;
     int has_identity; /* 1: `identity` is known; two platforms may have the same device */
     unsigned char identity[16];
-    char skip[160]; /* why it cannot be used; "" */
+    char skip[160]; /* reason why it cannot be used; "" */
 };
 
 /* Shared by devices that events and copies may cross; see the top. */
@@ -87,14 +87,14 @@ struct context {
     int devices;
     cl_device_id *device;
     pthread_mutex_t lock;
-    char notice[NOTICE]; /* the last that the driver reported by itself */
+    char notice[NOTICE]; /* the driver's latest own report */
 };
 
 /* Filled in once for the process, and kept: drivers do not like to be closed. */
 static struct loader {
     struct opencl_api api;
     pid_t process;
-    char why[512]; /* why there is no device; "" */
+    char why[512]; /* reason why there is no device; "" */
     struct platform *platform;
     int platforms;
     struct found *found; /* devices in the order of their numbers */
@@ -135,7 +135,7 @@ static const char *error_text(cl_int code, char *text, size_t size) {
     return text;
 }
 
-/* Blanks at the ends and double ones go, as in the names of processors. */
+/* Removes blanks at the ends, and double ones, as processors have them in their names. */
 static void squeeze(char *text) {
     char *to = text;
     for (const char *from = text; *from; from++)
@@ -165,7 +165,7 @@ static char *device_text(cl_device_id id, cl_device_info what) {
     return text;
 }
 
-/* A number of any width; 0 where the driver does not know it. */
+/* A device's property as a number of any width; 0: the driver does not know it. */
 static cl_ulong device_number(cl_device_id id, cl_device_info what) {
     union {
         cl_uint narrow;
@@ -182,7 +182,7 @@ static int version_of(const char *text) {
     return sscanf(text, "OpenCL %d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
 }
 
-/* Why a device cannot be used, into f->skip. 0: not enough memory to say. */
+/* Writes to f->skip why a device cannot be used. 0: not enough memory for that. */
 static int judge(struct found *f) {
     char *version = device_text(f->id, CL_DEVICE_VERSION);
     char *extensions = device_text(f->id, CL_DEVICE_EXTENSIONS);
@@ -220,7 +220,7 @@ static int judge(struct found *f) {
     return ok;
 }
 
-/* A device that two platforms offer (the vendor's and Mesa's, say) would be taken for two. */
+/* Skips a device that another platform offers too (the vendor's and Mesa's, say). */
 static void skip_doubles(void) {
     for (int i = 0; i < loader.count; i++) {
         struct found *f = &loader.found[i];
@@ -309,25 +309,22 @@ static void find_all(void) {
 
 static void load(void) {
     loader.process = getpid();
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(
-            loader.why, sizeof loader.why,
-            "OpenCL's loader of drivers cannot be opened: %s; install one (ocl-icd-libopencl1) "
-            "and a driver",
-            dlerror());
-        return;
-    }
-#define FIND(returns, name, parameters)                                                            \
-    {                                                                                              \
-        void *symbol = dlsym(library, "cl" #name);                                                 \
-        if (!symbol && !*loader.why)                                                               \
-            snprintf(loader.why, sizeof loader.why,                                                \
-                     "libOpenCL.so.1 has no cl%s: it is older than OpenCL 1.2", #name);            \
-        memcpy(&loader.api.name, &symbol, sizeof symbol);                                          \
-    }
-    OPENCL_FUNCTIONS(FIND)
-#undef FIND
+#define NAME(returns, name, parameters) "cl" #name,
+    static const char *const names[] = {"libOpenCL.so.1", NULL};
+    static const char *const calls[] = {OPENCL_FUNCTIONS(NAME) NULL};
+#undef NAME
+    static const struct library library = {
+        .need = "OpenCL's loader of drivers cannot be opened",
+        .names = names,
+        .install = "install one (ocl-icd-libopencl1), of OpenCL 1.2 or later, and a driver",
+        .calls = calls};
+    void *call[sizeof calls / sizeof *calls];
+    char file[32];
+    _Static_assert(sizeof call == sizeof loader.api + sizeof *call, "a pointer for each name");
+    if (library_open(&library, call, file, sizeof file))
+        snprintf(loader.why, sizeof loader.why, "%s", evn_message());
+    else
+        memcpy(&loader.api, call, sizeof loader.api);
     if (!*loader.why) find_all();
 }
 
@@ -489,7 +486,7 @@ static void context_free(struct context *c) {
     free(c);
 }
 
-/* The context of the chosen devices of one platform, made if it is not there. */
+/* Finds or makes the context of the chosen devices of one platform. */
 static evn_status context_open(struct context **out, cl_platform_id platform,
                                const struct found *const *chosen, int count) {
     struct context *c = calloc(1, sizeof *c);
@@ -560,17 +557,17 @@ struct opencl_device {
     cl_device_id id;
     struct context *context;
     int contract;              /* -1: as the source says */
-    cl_command_queue own;      /* queue for what the host waits for */
+    cl_command_queue own;      /* queue for transfers that the host waits for */
     cl_command_queue outgoing; /* copies to peers; NULL: there are none */
-    cl_mem tick;               /* what takes the place of markers that have no time */
+    cl_mem tick;               /* tiny buffer, whose copies replace markers that have no time */
     int marker_has_time;
     int barriers; /* 0: not tried; 1: right; -1: writes are lost */
     int division; /* 0: not tried; 1: right; -1: not rounded correctly */
-    char *key[5]; /* what binaries depend on, of platform, driver and device */
+    char *key[5]; /* parts of the key of binaries: platform, driver and device */
     pthread_mutex_t lock;
     struct opencl_queue *queues; /* open queues */
     struct pinned *pinned;
-    int contract_off; /* the compiler, told not to fuse: 1 does not, -1 does, 0 not yet tried */
+    int contract_off; /* the compiler, told not to fuse: 1 obeys, -1 fuses, 0 not tried */
     int failed;
     char failure[400]; /* failure of a command that was not waited for */
 };
@@ -581,11 +578,11 @@ struct command {
     const char *what, *name; /* kind and name of the command, "kernel" and "fill" */
 };
 
-/* Carrier of a piece of a peer copy. */
+/* Buffer for one piece of a peer copy. */
 struct bounce {
     cl_mem handle;
     size_t bytes;
-    cl_event used; /* event of the last piece that leaves it */
+    cl_event used; /* event of the last copy out of the buffer */
 };
 
 struct opencl_queue {
@@ -631,7 +628,7 @@ static const char *notice(struct opencl_device *d, char *text, size_t size) {
     return text;
 }
 
-/* A call that the driver refused. */
+/* Reports a call that the driver refused. */
 static evn_status refused(struct opencl_device *d, cl_int code, const char *call) {
     evn_status status = EVN_SYSTEM;
     switch (code) {
@@ -649,7 +646,7 @@ static evn_status refused(struct opencl_device *d, cl_int code, const char *call
                     notice(d, said, sizeof said));
 }
 
-/* A command that was accepted and has failed; the first one counts. With d->lock held. */
+/* Notes the failure of an accepted command; only the first counts. With d->lock held. */
 static void note(struct opencl_device *d, const struct command *c, cl_int code) {
     if (d->failed) return;
     char error[160], said[NOTICE + 20];
@@ -730,7 +727,7 @@ static evn_status started(struct opencl_queue *q, cl_event event, const char *wh
         pthread_mutex_unlock(&d->lock);
     }
     cl_int code = cl->Flush(q->handle);
-    if (!kept) { /* no room to remember it: wait for it */
+    if (!kept) { /* no memory to remember the event: wait for it */
         cl_int waited = cl->WaitForEvents(1, &event);
         cl->ReleaseEvent(event);
         if (!code) code = waited;
@@ -746,9 +743,9 @@ static int end_of(cl_event event, cl_ulong *time) {
     return !cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *time, time, NULL);
 }
 
-/* Whether a marker before and one after a copy have times, and times before and after the copy's.
- * The copy is large enough to be under way when the second marker comes: there are drivers that
- * take a marker's time then, not when what is before it is done. */
+/* Tries whether a marker before and one after a copy have times, before and after the copy's. The
+ * copy is large enough to be under way when the second marker comes: some drivers take the marker's
+ * time then, not when the commands before it are done. */
 static cl_int try_markers(struct opencl_device *d) {
     cl_event event[3] = {0};
     cl_ulong time[3];
@@ -873,7 +870,7 @@ static evn_status opencl_buffer_open(evn_buffer *base) {
     cl_int code = 0;
     const char *call = "clCreateBuffer";
     b->handle = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, base->bytes, NULL, &code);
-    if (b->handle && !code) { /* allocates it now, and on this device */
+    if (b->handle && !code) { /* allocates the buffer now, on this device */
         call = "clEnqueueWriteBuffer";
         code = cl->EnqueueWriteBuffer(d->own, b->handle, CL_TRUE, 0, 1, "", 0, NULL, NULL);
         if (!code) return EVN_OK;
@@ -887,12 +884,12 @@ static evn_status opencl_buffer_open(evn_buffer *base) {
 }
 
 static void opencl_buffer_close(evn_buffer *base) {
-    /* the driver keeps what commands under way still use */
+    /* the driver keeps buffers that commands still use */
     cl->ReleaseMemObject(((struct opencl_buffer *)base)->handle);
 }
 
-/* A buffer in host memory, mapped as long as it lives: what drivers copy from and to by themselves,
- * without a copy of their own between. */
+/* Makes a buffer in host memory, mapped as long as it lives: drivers copy from and to it without a
+ * copy between. */
 static void pin(struct opencl_device *d, struct pinned *p, size_t bytes) {
     cl_int code = 0;
     p->handle = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
@@ -981,7 +978,7 @@ static evn_status opencl_copy_within(evn_queue *base, evn_buffer *to, size_t to_
     return started(q, event, "copy within the device", NULL);
 }
 
-/* Makes a bounce at least so large. What is under way keeps the old one. */
+/* Makes a bounce buffer large enough. Copies under way keep the old one. */
 static cl_int enlarge(struct opencl_device *d, struct bounce *b, size_t bytes) {
     if (b->bytes >= bytes) return CL_SUCCESS;
     size_t room = PAGE;
@@ -1021,7 +1018,7 @@ static cl_int carry(struct opencl_queue *q, cl_event here, struct opencl_buffer 
     return cl->RetainEvent(*event);
 }
 
-/* Between contexts: the host waits and carries. */
+/* Copies between contexts, through host memory; the host waits. */
 static evn_status carry_by_host(struct opencl_queue *q, struct opencl_buffer *to, size_t to_at,
                                 const struct opencl_buffer *from, size_t from_at, size_t bytes) {
     struct opencl_device *source = of(from->base.device), *d = of(q->base.device);
@@ -1074,7 +1071,8 @@ static evn_status opencl_copy_peer(evn_queue *base, evn_buffer *to_base, size_t 
 static const char OPTIONS[] = "-cl-std=CL1.2";
 static const char NO_CONTRACT[] = "#pragma OPENCL FP_CONTRACT OFF\n";
 
-/* A compiler that lacks something says so with the codes of a device that has failed. */
+/* Turns EVN_DEVICE of a compilation into EVN_SYSTEM: compilers that lack a part report it with the
+ * codes of a failed device. */
 static evn_status not_lost(evn_status status) { return status == EVN_DEVICE ? EVN_SYSTEM : status; }
 
 /* The compiler's output from the first error on, in one line; to be freed. */
@@ -1091,7 +1089,7 @@ static char *build_log(struct opencl_device *d, cl_program program) {
     return log;
 }
 
-/* The one binary of a program that was built for one device; to be freed. */
+/* Gets the one binary of a program that was built for one device; to be freed. */
 static int binary_of(struct opencl_device *d, cl_program program, void **data, size_t *size) {
     cl_device_id device[64];
     size_t bytes[64], room = 0, listed = 0;
@@ -1099,7 +1097,7 @@ static int binary_of(struct opencl_device *d, cl_program program, void **data, s
     if (cl->GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, bytes, &room) ||
         cl->GetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof device, device, &listed))
         return 0;
-    /* some drivers list all devices of the context here, and the one that was built for there */
+    /* some drivers list all devices of the context here, and the built one among them */
     size_t count = room / sizeof *bytes, devices = listed / sizeof *device, mine = 0;
     if (count > 1)
         while (mine < devices && device[mine] != d->id) mine++;
@@ -1115,7 +1113,7 @@ static int binary_of(struct opencl_device *d, cl_program program, void **data, s
     return 0;
 }
 
-/* From what the cache has; NULL if the driver does not want it, or kernels are missing in it. */
+/* The program from the cache; NULL: the driver refuses the binary, or kernels are missing in it. */
 static cl_program from_binary(struct opencl_device *d, const char *options, const void *data,
                               size_t size, const evn_kernel_entry *entry) {
     const unsigned char *binary = data;
@@ -1183,8 +1181,8 @@ static evn_status build(struct opencl_device *d, cl_program *out, const char *te
 
 /* ---- trials of the compiler ---- */
 
-/* Runs the kernel "trial" on `all` items over a buffer with `data`, which gets what is there then.
- * `n`: its second argument; NULL: it has none. `group`: NULL, of any size. */
+/* Runs the kernel "trial" on `all` items over a buffer with `data`, and copies the buffer back to
+ * `data`. `n`: its second argument, or NULL; `group`: items of a group, or NULL: any. */
 static evn_status run_trial(struct opencl_device *d, cl_program program, void *data, size_t bytes,
                             const cl_int *n, size_t all, const size_t *group, const char *what) {
     cl_int code = 0;
@@ -1223,8 +1221,8 @@ static evn_status try_compiler(struct opencl_device *d, int *verdict, const char
     return status;
 }
 
-/* a*b+c where both roundings and one give different numbers: in one expression, and across two
- * statements. */
+/* Evaluates a*b+c, in one expression and across two statements, for numbers where one rounding and
+ * two give different results. */
 static evn_status run_contract(struct opencl_device *d, cl_program program, int *wrong) {
     /* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54, the last of which is rounded away */
     double x[4] = {1 + 0x1p-27, -(1 + 0x1p-26), -1, -1};
@@ -1256,7 +1254,7 @@ static evn_status check_contract(struct opencl_device *d) {
 
 enum { TRIAL_ITEMS = 256, TRIAL_ROUNDS = 4 };
 
-/* The sums of the kernel below. */
+/* Runs the kernel below and compares its sums. */
 static evn_status run_barriers(struct opencl_device *d, cl_program program, int *wrong) {
     enum { GROUPS = 8 };
     const size_t items = TRIAL_ITEMS, all = GROUPS * items;
@@ -1300,7 +1298,7 @@ static evn_status check_barriers(struct opencl_device *d) {
 
 enum { TRIAL_VALUES = 64 };
 
-/* Quotients and square roots beside the host's. */
+/* Compares quotients and square roots with the host's. */
 static evn_status run_division(struct opencl_device *d, cl_program program, int *wrong) {
     const size_t all = TRIAL_VALUES;
     double x[4 * TRIAL_VALUES] = {0}, *y = x + all, *quotient = y + all, *root = quotient + all;
@@ -1398,7 +1396,7 @@ static void opencl_kernel_close(evn_kernel *base) {
 
 static evn_status opencl_launch(evn_queue *base, evn_kernel *kernel, int groups, int items,
                                 int is_resident, const evn_argument *argument, int arguments) {
-    (void)is_resident; /* never: no trait says so */
+    (void)is_resident; /* never set: the traits have no resident launches */
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl_kernel handle = ((struct opencl_kernel *)kernel)->handle;
@@ -1467,7 +1465,7 @@ static evn_status opencl_queue_finish(evn_queue *base) {
 }
 
 static evn_status opencl_event_open(evn_event *base) {
-    (void)base; /* a driver's event is made when it is recorded */
+    (void)base; /* the driver's event is made when the event is recorded */
     return EVN_OK;
 }
 
@@ -1505,7 +1503,7 @@ static evn_status opencl_queue_wait(evn_queue *base, evn_event *event) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_event *e = (struct opencl_event *)event;
     struct opencl_device *d = of(base->device);
-    if (of(event->device)->context != d->context) return wait_for(e); /* the host does */
+    if (of(event->device)->context != d->context) return wait_for(e); /* the host waits instead */
     cl_event done;
     cl_int code = cl->EnqueueBarrierWithWaitList(q->handle, 1, &e->handle, &done);
     if (code) return refused(d, code, "clEnqueueBarrierWithWaitList");

@@ -44,7 +44,7 @@ program c
 #ifdef _OPENMP
     if (teams < 1) stop 3
 #endif
-    call orphan(20)
+    call orphan(20); k = 0
     !$omp teams num_teams(UNITS)
     !$omp distribute reduction(+: k)
     do z = 1, 3

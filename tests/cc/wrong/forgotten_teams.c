@@ -1,5 +1,12 @@
-/* 20:39: warning: "count" is one variable of all units, which change it at a time; name it in reduction(+: count) or private(count) */
+/* 27:39: warning: "count" is one variable of all units, which change it at a time; name it in reduction(+: count) or private(count) */
 int count;
+int part(const int *field);
+int part(const int *field) {
+    int sum = 0;
+#pragma omp distribute
+    for (int i = 0; i < 4; i++) sum += field[i];
+    return sum;
+}
 void work(int *field) {
 #pragma omp teams num_teams(2:CPU:1)
     {

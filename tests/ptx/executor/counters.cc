@@ -96,7 +96,7 @@ static void add(site_counters &sum, const site_counters &s) {
     sum.least_waves += s.least_waves;
 }
 
-/* One kernel as a line of NAME=FIGURE; bench/kernels_counted.py reads them. */
+/* One kernel as a line of NAME=FIGURE; suite/bench/kernels_counted.py reads them. */
 static void report_kernel(FILE *f, const kernel_counters *k) {
     const kernel_info *i = k->info;
     u64 all = 0, lanes = 0, mix[MIX] = {0}, diverged = 0, branches = 0;

@@ -5,32 +5,23 @@ EVENER_BUILTIN=1: the command is built with each MPI in it, some minutes each.""
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+import programs  # pylint: disable=wrong-import-position
 
 EVENER = FOLDER = SOURCE = ""
 KINDS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
-def clean():
-    """The environment without what another launcher or a user has left."""
-    env = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
-
-
 def run(words, patience=120, **env):
-    done = subprocess.run(words, env=clean() | env, capture_output=True, text=True, timeout=patience)
-    return done.returncode, done.stdout, done.stderr
+    return programs.run(words, timeout=patience, **env)
 
 
 def start(kind):
-    return ["mpirun.openmpi", "-q", "--oversubscribe", "-n", "2"] if kind == "openmpi" else ["mpirun.mpich", "-n", "2"]
+    return [*programs.mpirun(kind), "-n", "2"]
 
 
 def kinds():

@@ -13,6 +13,10 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+import programs  # pylint: disable=wrong-import-position
+from programs import clean, mpirun  # pylint: disable=wrong-import-position
+
 KIND, TRY, PLUGINS = sys.argv[1:4]
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}[KIND]
 NAME = {"openmpi": "Open MPI ", "mpich": "MPICH "}[KIND]
@@ -25,29 +29,8 @@ def plugin(kind):
     return os.path.join(PLUGINS, f"evener-wire-{kind}.so")
 
 
-def launcher(kind):
-    """mpirun of this MPI and the options that tests need: none, where it is not here."""
-    found = shutil.which(f"mpirun.{kind}")
-    if not found:
-        return None
-    # more ranks than cores, and no boxes of text
-    return [found, "-q", "--oversubscribe"] if kind == "openmpi" else [found]
-
-
-def clean():
-    """The environment without what another launcher or a user has left."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_WIRE"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
-
-
-def run(ranks, *words, kind=KIND, program=TRY, **env):
-    command = launcher(kind) + ["-n", str(ranks), program, *words]
-    done = subprocess.run(command, env=clean() | env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
+def run(ranks, *words, program=TRY, **env):
+    return programs.run([*mpirun(KIND), "-n", ranks, program, *words], OMP_NUM_THREADS="1", **env)
 
 
 class Good(unittest.TestCase):
@@ -65,6 +48,15 @@ class Good(unittest.TestCase):
             for rank, line in enumerate(lines):
                 self.assertTrue(line.startswith(f"rank {rank} of {ranks} on {NAME}"), line)
                 self.assertRegex(line, r" \d+\.\d+[^ ]*$", "the version")
+
+    @unittest.skipUnless(mpirun(OTHER), "one MPI alone is here")
+    def test_within(self):
+        """A launcher within the other MPI's, as of tools for workflows: the inner one counts, whatever the outer one has left."""
+        inner = " ".join([*mpirun(KIND), "-n", "2", TRY, "open"])
+        done = programs.ended([*mpirun(OTHER), "-n", "1", "sh", "-c", f"{inner}; exit $?"], stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = sorted(line for line in done.stdout.split("\n") if line)
+        self.assertEqual([line[:18] for line in lines], [f"rank {r} of 2 on {NAME}"[:18] for r in (0, 1)], done.stdout)
 
     def test_random(self):
         for ranks in RANKS:
@@ -244,7 +236,7 @@ class Script(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not launcher(KIND) or not os.path.exists(plugin(KIND)):
+    if not mpirun(KIND) or not os.path.exists(plugin(KIND)):
         print(f"skipped: {plugin(KIND)} was not made, or there is no mpirun.{KIND}")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,562 @@
+/* A loop of which a kernel is made: its directive, what is made in front of the function that it
+ * stands in (the kernel as text for devices, and as C for the emulated one), and what stands in the
+ * directive's place: on a GPU unit a launch, elsewhere parallel for.
+ *
+ *     {   checks of types; the arrays
+ *         if (evn_cu_kernel_here(..)) { values; evn_cu_kernel_run(..); }
+ *         else
+ *     #pragma omp parallel for num_threads(..) ..
+ *         the user's loops, unchanged
+ *     }
+ */
+#include "text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char quiet[] = "\n#pragma GCC diagnostic push\n"
+                            "#pragma GCC diagnostic ignored \"-Wshadow\"\n"
+                            "#pragma GCC diagnostic ignored \"-Wpedantic\"\n"
+                            "#pragma GCC diagnostic ignored \"-Wconversion\"\n"
+                            "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n"
+                            "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
+                            "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
+static const char quiet_c[] = "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
+static const char loud[] = "#pragma GCC diagnostic pop\n";
+
+/* The dialect's functions for the emulated device. */
+static const char host_functions[] =
+    "static inline double evn_k_sqrt(double a) { return __builtin_sqrt(a); }\n"
+    "static inline double evn_k_fabs(double a) { return __builtin_fabs(a); }\n"
+    "static inline double evn_k_fma(double a, double b, double c) { return __builtin_fma(a, b, c); "
+    "}\n"
+    "static inline double evn_k_fmin(double a, double b) { return a != a || b < a ? b : a; }\n"
+    "static inline double evn_k_fmax(double a, double b) { return a != a || b > a ? b : a; }\n"
+    "static inline int evn_k_abs(int a) { return a < 0 ? -a : a; }\n"
+    "typedef unsigned long long evn_cu_uint;\n";
+static const char device_functions[] =
+    "\ntypedef evn_long evn_cu_int;\ntypedef evn_ulong evn_cu_uint;\n"
+    "EVN_DEVICE_FUNCTION double evn_k_sqrt(double a) { return evn_sqrt(a); }\n"
+    "EVN_DEVICE_FUNCTION double evn_k_fabs(double a) { return evn_abs(a); }\n"
+    "EVN_DEVICE_FUNCTION double evn_k_fma(double a, double b, double c) { return evn_fma(a, b, c); "
+    "}\n"
+    "EVN_DEVICE_FUNCTION double evn_k_fmin(double a, double b) { return a != a || b < a ? b : a; "
+    "}\n"
+    "EVN_DEVICE_FUNCTION double evn_k_fmax(double a, double b) { return a != a || b > a ? b : a; "
+    "}\n"
+    "EVN_DEVICE_FUNCTION int evn_k_abs(int a) { return a < 0 ? -a : a; }\n";
+
+static const enum type types[TYPES] = KERNEL_TYPES;
+
+/* ---- the directive ------------------------------------------------------------------------- */
+
+/* Operation of a reduction on numbers of a type; -1: kernels have none. */
+static int combine_of(const struct source *s, struct run op, enum type type) {
+    static const char *const operators[] = {"+", "*", "min", "max", "&", "|", "^"};
+    for (int i = 0; i < 7 && op.count == 1 && type_is_number(type); i++)
+        if (token_is(s, &op.at[0], operators[i])) return i > BY_MAX && type_is_real(type) ? -1 : i;
+    return -1;
+}
+
+static int is_nest_variable(const struct kernel *k, const struct token *name) {
+    for (int i = 0; i < k->nest.loops; i++)
+        if (token_same(k->s, &k->nest.loop[i].variable, name)) return 1;
+    return 0;
+}
+
+/* A variable of reduction or private, which becomes the body's own. */
+static void read_listed(struct kernel *k, const struct clause *c, struct run op,
+                        const struct token *name) {
+    struct source *s = k->s;
+    const struct name *known = body_find(&k->body, name);
+    if (known && (known->role == NAME_SUM) == (c->kind == K_REDUCTION)) return; /* of two lines */
+    struct shape shape = find_declared(s, k->body.before, name).shape;
+    const int sum = c->kind == K_REDUCTION, by = sum ? combine_of(s, op, shape.type) : 0;
+    if (!type_is_number(shape.type) || shape.levels) {
+        error(s, name->begin,
+              "%s: expected a variable that is int, long, unsigned, float or double",
+              sum ? "reduction" : "private");
+        shape = (struct shape){.type = TYPE_DOUBLE};
+    } else if (by < 0 || (sum && k->sums[0] + k->sums[1] == SUMS)) {
+        error(s, op.count ? op.at[0].begin : name->begin,
+              "reduction: of a kernel there are +, *, min and max of numbers, and &, | and ^ of "
+              "integers, %d at most",
+              (int)SUMS);
+    }
+    if (sum) k->sums[!type_is_real(shape.type)]++;
+    struct name *n = body_add(&k->body, name, shape, sum ? NAME_SUM : NAME_LOCAL);
+    n->by = by < 0 ? BY_SUM : (enum combine)by;
+}
+
+/* Names of reduction and private, but for the loops' variables: each iteration has its own. */
+static void read_lists(struct kernel *k, const struct directive *d, int inner) {
+    struct source *s = k->s;
+    for (int i = 0; i < d->clauses; i++) {
+        const struct clause *c = &d->clause[i];
+        struct run names = c->in, part, op = {0};
+        if (c->kind != K_PRIVATE && (c->kind != K_REDUCTION || inner)) continue;
+        if (c->kind == K_REDUCTION) op = reduction_operator(s, c, &names);
+        int at = 0;
+        while (run_part(s, names, &at, &part)) {
+            if (part.count != 1 || part.at[0].kind != T_NAME)
+                error(s, part.count ? part.at[0].begin : c->in.at[0].begin,
+                      "expected a variable here");
+            else if (!is_nest_variable(k, &part.at[0]))
+                read_listed(k, c, op, &part.at[0]);
+        }
+    }
+}
+
+static int is_counted(const struct kernel *k, const struct loop *l) {
+    const struct source *s = k->s;
+    const int length = l->type.end - l->type.begin;
+    if (l->down || !l->one || (l->relation != R_LESS && l->relation != R_LESS_EQUAL)) return 0;
+    if (length) return length == 3 && !strncmp(s->text + l->type.begin, "int", 3);
+    const struct shape shape = find_declared(s, k->body.before, &l->variable).shape;
+    return shape.type == TYPE_INT && !shape.levels;
+}
+
+static void check_loops(struct kernel *k) {
+    struct source *s = k->s;
+    for (int i = 0; i < k->nest.loops; i++) {
+        const struct loop *l = &k->nest.loop[i];
+        const int n = token_length(&l->variable);
+        const char *name = token_letters(s, &l->variable);
+        if (!is_counted(k, l))
+            error(s, l->variable.begin,
+                  "expected for (int %.*s = from; %.*s < to; %.*s++); a kernel is made of no other "
+                  "loops",
+                  n, name, n, name, n, name);
+    }
+}
+
+/* Directives between the loops that share the iterations out: hints of compilers, and no others.
+ * They are left out, since some compilers refuse them between loops of collapse. */
+static void check_between(struct kernel *k, int at) {
+    struct source *s = k->s;
+    for (int in_nest = 0; at < k->nest.first; at++) {
+        const struct token *t = &s->tokens.at[at];
+        struct tokens w;
+        in_nest |= t->kind == T_NAME;
+        if (t->kind != T_DIRECTIVE || (k->has_inner && t->begin == k->inner.begin)) continue;
+        lex(s, t->begin + 1, t->end, 0, &w);
+        if (w.count > 2 && token_is(s, &w.at[1], "omp") && !token_is(s, &w.at[2], "simd"))
+            error(s, t->begin, "no directive but simd may stand between the loops of a kernel");
+        else if (in_nest && !is_line_mark(s, t))
+            replace(s, t->begin, t->end, copy_of("", 0));
+        free(w.at);
+    }
+}
+
+/* A parallel for that is all of the body, its bounds those of every iteration: its loops belong to
+ * the nest. Where they are of another kind, one item does them. */
+static void join_inner(struct kernel *k, int at, int to) {
+    struct source *s = k->s;
+    const int errors = s->errors, complaints = s->complaints, first = k->nest.first;
+    int i = first, behind;
+    struct nest nest;
+    while (i < k->nest.last &&
+           (is_line_mark(s, &s->tokens.at[i]) || token_is(s, &s->tokens.at[i], "{")))
+        i++;
+    if (!kernels_inner(s, i, &k->inner)) return;
+    const int loops = k->nest.loops + kernels_collapse(s, &k->inner);
+    int fine = s->errors == errors && loops <= 8;
+    if (fine) {
+        behind = nest_read(s, at, to, loops, &nest);
+        fine = behind && nest.end >= k->nest.end;
+        for (int n = 0; fine && n < nest.loops; n++) fine = is_counted(k, &nest.loop[n]);
+        s->errors = errors;
+        s->complaints = complaints;
+    }
+    if (fine) {
+        k->nest = nest;
+        k->has_inner = 1;
+        kernels_put_inner(s, &k->inner);
+    } else {
+        directive_close(&k->inner);
+    }
+}
+
+/* ---- in front of the function -------------------------------------------------------------- */
+
+static void put_line(struct kernel *k, int at) {
+    const struct place place = source_place(k->s, at);
+    put(&k->out, "\n# %d ", place.line);
+    put_quoted(&k->out, place.file);
+    put(&k->out, "\n");
+}
+
+/* Where the outermost declaration begins that token `at` is in. */
+static int outermost(const struct source *s, int at) {
+    int level = 0, begin = 0;
+    for (int i = 0; i < at; i++) {
+        level += token_is(s, &s->tokens.at[i], "{") - token_is(s, &s->tokens.at[i], "}");
+        if (!level && (token_is(s, &s->tokens.at[i], ";") || token_is(s, &s->tokens.at[i], "}")))
+            begin = s->tokens.at[i].end;
+    }
+    return begin;
+}
+
+static void put_parameters(struct kernel *k) {
+    put(&k->out, "static const int evn_%d_parameters[] = {", k->n);
+    k->buffers = 0;
+    for (int i = 0; i < TYPES; i++) k->buffers += kernel_uses(k, types[i]);
+    for (int i = 0; i < k->buffers; i++) put(&k->out, "0, ");
+    put(&k->out, "(int)sizeof(struct evn_%d_values), %s%s-1};\n", k->n, k->sums[0] ? "0, " : "",
+        k->sums[1] ? "0, " : "");
+}
+
+/* A letter for each reduction, those of real numbers first. */
+static void put_combines(struct kernel *k, struct text *out) {
+    static const char letters[] = "+*<>&|^", unsigned_letters[] = "+*lg&|^";
+    for (int integer = 0; integer < 2; integer++) EACH(k, n) {
+            const int is_unsigned = n->shape.type == TYPE_UINT || n->shape.type == TYPE_ULONG;
+            if (n->role == NAME_SUM && integer == !type_is_real(n->shape.type))
+                put(out, "%c", (is_unsigned ? unsigned_letters : letters)[n->by]);
+        }
+    if (k->body.asserts) put(out, ">");
+}
+
+static void put_definitions(struct kernel *k, int at) {
+    struct source *s = k->s;
+    const struct place place = source_place(s, k->d->begin);
+    struct text device = {0};
+    const int begin = outermost(s, at);
+    put_bytes(&device, "", 0);
+    kernel_put_device(k, &device);
+    if (s->errors) {
+        free(device.at);
+        return;
+    }
+    /* 3: as in a header of the system, nothing is warned of twice; clang, that it cannot vectorise
+     */
+    put(&k->out,
+        "\n# 1 \"<kernel of line %d>\" 3\n#pragma clang diagnostic push\n#pragma clang diagnostic "
+        "ignored \"-Wpass-failed\"\n",
+        place.line);
+    if (!s->kernels_made++) {
+        put(&k->out, "%sstatic const char evn_dialect[] =\n", host_functions);
+        struct text dialect = {0};
+        put(&dialect, "%s%s", s->dialect, device_functions);
+        put_string(&k->out, dialect.at);
+        put(&k->out, ";\n");
+        free(dialect.at);
+    }
+    kernel_put_host(k, &k->out);
+    put_parameters(k);
+    /* a function: under default(none) a variable would have to be listed */
+    put(&k->out, "static evn_cu_kernel *evn_%d_kernel(void) {\nstatic evn_cu_kernel kernel = {",
+        k->n);
+    put_quoted(&k->out, place.file);
+    put(&k->out, ", %d, evn_dialect,\n", place.line);
+    put_string(&k->out, device.at);
+    put(&k->out, ",\nevn_%d_run, evn_%d_parameters, %d, %d, %d, \"", k->n, k->n, k->buffers,
+        k->sums[0], k->sums[1]);
+    put_combines(k, &k->out);
+    put(&k->out, "\", %d, 0};\nreturn &kernel;\n}\n", s->contract);
+    put(&k->out,
+        "__attribute__((constructor)) static void evn_%d_announce(void) {\n"
+        "evn_cu_kernel_announce(evn_%d_kernel());\n}\n%s",
+        k->n, k->n, "#pragma clang diagnostic pop\n");
+    put_line(k, begin);
+    replace(s, begin, begin, k->out.at);
+    k->out = (struct text){0};
+    free(device.at);
+}
+
+/* ---- in the directive's place -------------------------------------------------------------- */
+
+static void put_element(struct text *out, const struct name *n, int subscripts) {
+    put(out, "%s", n->text);
+    for (int i = 0; i < subscripts; i++) put(out, "[0]");
+}
+
+/* The compiler says whether a name is what its declaration was read as. */
+static void put_check(struct kernel *k, const struct name *n) {
+    const int element = n->role == NAME_ARRAY ? n->dimensions : 0;
+    struct text one = {0};
+    put_element(&one, n, element);
+    put_line(k, n->token.begin);
+    put(&k->out, k->s->cxx ? "static_assert(" : "__extension__ _Static_assert(");
+    if (n->shape.type >= TYPE_STRUCTURE)
+        put_layout_checks(k->s, &k->out, n->shape.type, one.at);
+    else
+        put_same_type(k->s, &k->out, n->shape.type, "%s", one.at);
+    put(&k->out, ", \"\\\"%s\\\" is not of the type that its nearest declaration says\");\n",
+        n->text);
+    for (int i = 1; i < element; i++) {
+        put_line(k, n->token.begin);
+        put(&k->out, k->s->cxx ? "static_assert(!evn_cxx_same<decltype("
+                               : "__extension__ _Static_assert(!__builtin_types_compatible_p("
+                                 "__typeof__(");
+        put_element(&k->out, n, i);
+        put(&k->out, k->s->cxx ? "), decltype(&" : "), __typeof__(&");
+        put_element(&k->out, n, i + 1);
+        put(&k->out,
+            "%s, \"\\\"%s\\\" is made of pointers; a kernel knows arrays in one piece\");\n",
+            k->s->cxx ? ")>::evn_is" : "))", n->text);
+    }
+    free(one.at);
+}
+
+/* The arrays, in the order of names. */
+static int put_arrays(struct kernel *k) {
+    int arrays = 0;
+    EACH(k, n) {
+        if (!kernel_is_array(k, n)) continue;
+        if (!arrays++) put(&k->out, "evn_cu_array evn_%d_array[] = {", k->n);
+        put(&k->out, "{(const void *)%s, \"%s\", %d, (int)sizeof(%s), 0},\n", n->text, n->text,
+            n->written, type_name(k->s, kernel_unit(k, n)));
+    }
+    if (arrays) put(&k->out, "};\n");
+    return arrays;
+}
+
+/* Checks, before the loop, that members read by way of a pointer are on the host. */
+static void put_members(struct kernel *k) {
+    EACH(k, n) {
+        if (n->by_arrow && !kernel_is_array(k, n))
+            put(&k->out, "evn_cu_kernel_member(evn_%d_kernel(), (const void *)&(%s), \"%s\");\n",
+                k->n, n->text, n->text);
+    }
+}
+
+/* Bounds are read on the host: what they have by way of pointers, as members are. */
+static void put_bound_members(struct kernel *k, struct range bound) {
+    const struct source *s = k->s;
+    struct tokens t;
+    lex(s, bound.begin, bound.end, 0, &t);
+    for (int i = 0; i < t.count; i++) {
+        int at = i + 1, far = 0;
+        if (t.at[i].kind != T_NAME) continue;
+        while (at < t.count) {
+            const int open = token_is(s, &t.at[at], "[");
+            const int arrow = token_is(s, &t.at[at], "->");
+            if (!open && !arrow && !token_is(s, &t.at[at], ".")) break;
+            at = open ? after_bracket(s, &t, at, t.count) : at + 2;
+            if (at < 0) break;
+            far |= open || arrow;
+        }
+        if (at < 0) break;
+        if (far && at <= t.count && !(at < t.count && token_is(s, &t.at[at], "("))) {
+            const int length = t.at[at - 1].end - t.at[i].begin;
+            put(&k->out, "evn_cu_kernel_member(evn_%d_kernel(), (const void *)&(%.*s), ", k->n,
+                length, s->text + t.at[i].begin);
+            char *text = copy_of(s->text + t.at[i].begin, (size_t)length);
+            put_quoted(&k->out, text);
+            put(&k->out, ");\n");
+            free(text);
+        }
+        i = at - 1;
+    }
+    free(t.at);
+}
+
+static void put_bounds(struct kernel *k) {
+    for (int i = 0; i < k->nest.loops; i++) {
+        const struct loop *l = &k->nest.loop[i];
+        put_bound_members(k, l->from);
+        put_bound_members(k, l->to);
+        put_line(k, l->from.begin);
+        put(&k->out, "const evn_cu_int evn_%d_from%d = (%.*s);", k->n, i,
+            l->from.end - l->from.begin, k->s->text + l->from.begin);
+        put_line(k, l->to.begin);
+        put(&k->out, "const evn_cu_int evn_%d_n%d = evn_cu_kernel_span(evn_%d_from%d, (%.*s), %d);",
+            k->n, i, k->n, i, l->to.end - l->to.begin, k->s->text + l->to.begin,
+            l->relation == R_LESS_EQUAL);
+    }
+    put_line(k, k->d->begin);
+}
+
+static void put_filled(struct kernel *k) {
+    int array = 0;
+    put(&k->out,
+        "struct evn_%d_values evn_%d_v;\n__builtin_memset(&evn_%d_v, 0, sizeof evn_%d_v);\n", k->n,
+        k->n, k->n, k->n);
+    EACH(k, n) {
+        if (kernel_is_array(k, n))
+            put(&k->out, "evn_%d_v.at_%s = evn_%d_array[%d].at;\n", k->n, n->id, k->n, array++);
+        for (int i = 0; n->role == NAME_ARRAY && i + 1 < n->dimensions; i++) {
+            put(&k->out, "evn_%d_v.s%d_%s = (evn_cu_int)(sizeof ", k->n, i, n->id);
+            put_element(&k->out, n, i + 1);
+            put(&k->out, " / sizeof ");
+            put_element(&k->out, n, n->dimensions);
+            put(&k->out, ");\n");
+        }
+        if (!kernel_is_told(k, n)) continue;
+        if (n->role == NAME_ARRAY || n->shape.type >= TYPE_STRUCTURE)
+            put(&k->out, "__builtin_memcpy(&evn_%d_v.u_%s, &(%s), sizeof evn_%d_v.u_%s);\n", k->n,
+                n->id, n->text, k->n, n->id);
+        else
+            put(&k->out, "evn_%d_v.u_%s = %s;\n", k->n, n->id, n->text);
+    }
+    for (int i = 0; i < k->nest.loops; i++)
+        put(&k->out, "evn_%d_v.from%d = (int)evn_%d_from%d;\nevn_%d_v.n%d = (int)evn_%d_n%d;\n",
+            k->n, i, k->n, i, k->n, i, k->n, i);
+}
+
+/* Room for the reductions, with what each begins with. */
+static void put_sums_before(struct kernel *k) {
+    static const char *const types_of[] = {"double", "evn_cu_int"}, *const rooms[] = {"sum",
+                                                                                      "count"};
+    for (int integer = 0; integer < 2; integer++) {
+        if (!k->sums[integer]) continue;
+        put(&k->out, "%s evn_%d_%s[] = {", types_of[integer], k->n, rooms[integer]);
+        EACH(k, n) {
+            if (n->role != NAME_SUM || integer == type_is_real(n->shape.type)) continue;
+            if (kernel_begins_with_itself(n))
+                put(&k->out, "(%s)%s, ", types_of[integer], n->text);
+            else
+                put(&k->out, "%d, ", n->by == BY_PRODUCT);
+        }
+        put(&k->out, integer && k->body.asserts ? "0};\n" : "};\n");
+    }
+}
+
+/* Adds the kernel's sums to the variables of reductions. */
+static void put_sums_behind(struct kernel *k) {
+    static const char *const operators[] = {"+", "*", "", "", "", "", "^"};
+    int number[2] = {0};
+    EACH(k, n) {
+        if (n->role != NAME_SUM) continue;
+        const int integer = !type_is_real(n->shape.type);
+        put(&k->out, "%s = ", n->text);
+        if (!kernel_begins_with_itself(n)) put(&k->out, "%s %s ", n->text, operators[n->by]);
+        put(&k->out, "(%s)evn_%d_%s[%d];\n", type_name(k->s, n->shape.type), k->n,
+            integer ? "count" : "sum", number[integer]++);
+    }
+    if (!k->body.asserts) return;
+    put(&k->out, "const char *const evn_%d_said[] = {", k->n);
+    for (int i = 0; i < k->body.asserts; i++) {
+        const struct token *t = &k->s->tokens.at[k->body.assertion[i]];
+        struct text one = {0};
+        const struct place place = source_place(k->s, t->begin);
+        put(&one, "%s:%d: assertion ", place.file, place.line);
+        put_quoted(&k->out, one.at);
+        put(&k->out, " %.*s, ", LETTERS(k, t));
+        free(one.at);
+    }
+    put(&k->out, "};\nevn_cu_kernel_asserted(evn_%d_count[%d], evn_%d_said);\n", k->n, number[1],
+        k->n);
+}
+
+static void put_launch(struct kernel *k) {
+    put_filled(k);
+    put(&k->out, "const evn_cu_int evn_%d_counts[] = {", k->n);
+    for (int i = 0; i < k->nest.loops; i++) put(&k->out, "%sevn_%d_n%d", i ? ", " : "", k->n, i);
+    put(&k->out,
+        "};\nconst evn_cu_int evn_%d_trips = evn_cu_kernel_trips(evn_%d_kernel(), %d, "
+        "evn_%d_counts);\nevn_%d_v.trips = (int)evn_%d_trips;\n",
+        k->n, k->n, k->nest.loops, k->n, k->n, k->n);
+    put_sums_before(k);
+    put(&k->out, "evn_cu_kernel_run(evn_%d_kernel(), evn_%d_trips, &evn_%d_v, sizeof evn_%d_v, ",
+        k->n, k->n, k->n, k->n);
+    put(&k->out, k->sums[0] ? "evn_%d_sum, " : "0, ", k->n);
+    put(&k->out, k->sums[1] ? "evn_%d_count);\n" : "0);\n", k->n);
+    put_sums_behind(k);
+}
+
+/* Whether private(..) has the name before this one, too. */
+static int is_named_before(const struct kernel *k, const struct token *name) {
+    for (int i = 0; i < k->d->clauses; i++) {
+        const struct clause *c = &k->d->clause[i];
+        if (c->kind != K_PRIVATE) continue;
+        for (int n = 0; n < c->in.count; n++) {
+            if (c->in.at[n].begin == name->begin) return 0;
+            if (token_same(k->s, &c->in.at[n], name)) return 1;
+        }
+    }
+    return 0;
+}
+
+/* Each name once: a region of several lines may have it in several clauses. */
+static void put_clauses(struct kernel *k) {
+    static const char *const operators[] = {"+", "*", "min", "max", "&", "|", "^"};
+    put_line(k, k->d->begin);
+    put(&k->out, "#pragma omp parallel for num_threads(evn_cu_kernel_threads())");
+    for (int i = 0; i < k->d->clauses; i++) {
+        const struct clause *c = &k->d->clause[i];
+        if (c->kind == K_COLLAPSE)
+            put(&k->out, " %.*s", c->end - c->name.begin, k->s->text + c->name.begin);
+        for (int n = 0; c->kind == K_PRIVATE && n < c->in.count; n++)
+            if (c->in.at[n].kind == T_NAME && !is_named_before(k, &c->in.at[n]))
+                put(&k->out, " private(%.*s)", LETTERS(k, &c->in.at[n]));
+    }
+    EACH(k, n) {
+        if (n->role == NAME_SUM) put(&k->out, " reduction(%s: %s)", operators[n->by], n->text);
+    }
+    put_line(k, k->s->tokens.at[k->nest.first].begin);
+}
+
+static void put_site(struct kernel *k, int first) {
+    put(&k->out, "{%s%s", quiet, k->s->cxx ? "" : quiet_c);
+    EACH(k, n) if (n->role != NAME_LOOP) put_check(k, n);
+    put_line(k, k->d->begin);
+    const int arrays = put_arrays(k);
+    put_members(k);
+    put_bounds(k);
+    put(&k->out, "if (evn_cu_kernel_here(evn_%d_kernel(), ", k->n);
+    put(&k->out, arrays ? "evn_%d_array, %d)) {\n" : "(evn_cu_array *)0, 0)) {\n", k->n, arrays);
+    put_launch(k);
+    put(&k->out, "} else {\n%s", loud);
+    put_clauses(k);
+    struct source *s = k->s;
+    const int begin = s->tokens.at[first].begin;
+    put_line(k, begin);
+    for (int i = source_line_begin(s, begin); i < begin; i++) put_bytes(&k->out, " ", 1);
+    replace(s, k->d->begin, begin, k->out.at);
+    k->out = (struct text){0};
+    put(&k->out, "\n}\n}");
+    put_line(k, k->nest.end);
+    replace(s, k->nest.end, k->nest.end, k->out.at);
+    s->edit[s->edits - 1].order = -s->edits; /* before what closes a loop around it there */
+}
+
+/* Behind the statement of a region that no kernel is made of. */
+static int behind_region(struct source *s, int at, int to) {
+    const int behind = statement_end(s, at, to, 0);
+    return behind > at ? behind : at;
+}
+
+static void read_body(struct kernel *k) {
+    struct body *b = &k->body;
+    const struct shape number = {.type = TYPE_INT};
+    read_lists(k, k->d, 0);
+    if (k->has_inner) read_lists(k, &k->inner, 1);
+    for (int i = 0; i < k->nest.loops; i++)
+        body_add(b, &k->nest.loop[i].variable, number, NAME_LOOP);
+    b->end = k->nest.last;
+    put_bytes(&b->out, "", 0);
+    body_statement(b, k->nest.first, k->nest.last);
+    body_settle(b);
+    k->sums[1] += b->asserts > 0;
+}
+
+int kernels_loop(struct source *s, struct directive *d, int at, int to) {
+    struct kernel k = {.s = s, .d = d};
+    const int errors = s->errors;
+    if (!kernels_read(s, d, &at, to)) return behind_region(s, at, to);
+    const int behind_lines = at;
+    while (at < to && s->tokens.at[at].kind == T_DIRECTIVE) at++; /* marks of lines, hints */
+    k.body = (struct body){
+        .s = s, .number = k.n = s->sites + 1, .before = at, .functions = &k.functions};
+    int behind = nest_read(s, at, to, kernels_collapse(s, d), &k.nest);
+    if (!behind) return behind_region(s, at, to);
+    layouts_open(s, k.n);
+    join_inner(&k, at, to);
+    check_between(&k, behind_lines);
+    check_loops(&k);
+    read_body(&k);
+    if (s->errors == errors) {
+        s->sites++;
+        put_definitions(&k, at);
+        if (s->errors == errors) put_site(&k, at);
+    }
+    if (k.has_inner) directive_close(&k.inner);
+    layouts_close(s);
+    functions_close(&k.functions);
+    free(k.body.assertion);
+    body_close(&k.body);
+    return behind;
+}

@@ -1,0 +1,230 @@
+/* The machine as hwloc and the kernel describe it, reduced to the part that this process may
+ * use. */
+#include <evener/status.h>
+#include <evener/machine.h>
+#include "base/argument.h"
+#include "base/bind.h"
+#include "base/claim.h"
+#include "base/cpus.h"
+#include "machine/inside.h"
+#include "machine/memory.h"
+#include "machine/quota.h"
+#include "machine/topology.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The processors this process may run on. OMP_PROC_BIND binds the initial thread to one place
+ * before main() begins, so where places exist their union is the answer, not the thread's own mask.
+ */
+static hwloc_cpuset_t allowed_here(void) {
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (!set) return NULL;
+    int places = omp_get_num_places();
+    for (int p = 0; p < places; p++) {
+        int n = omp_get_place_num_procs(p);
+        int *id = malloc(sizeof *id * (size_t)(n > 0 ? n : 1));
+        if (!id) break;
+        omp_get_place_proc_ids(p, id);
+        for (int i = 0; i < n; i++) hwloc_bitmap_set(set, (unsigned)id[i]);
+        free(id);
+    }
+    if (hwloc_bitmap_iszero(set)) {
+        struct cpus mask;
+        if (cpus_get(&mask)) hwloc_bitmap_fill(set); /* mask not known: hwloc decides */
+        for (int i = 0; i < CPUS_MAX; i++)
+            if (cpus_have(&mask, i)) hwloc_bitmap_set(set, (unsigned)i);
+    }
+    return set;
+}
+
+/* Reads one number from a small file; 0 if there is no file or no number in it ("max"). */
+static uint64_t read_number(const char *path, const char *key) {
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    char line[256];
+    uint64_t value = 0;
+    while (fgets(line, sizeof line, f)) {
+        if (key && strncmp(line, key, strlen(key)) != 0) continue;
+        value = strtoull(line + (key ? strlen(key) : 0), NULL, 10);
+        break;
+    }
+    fclose(f);
+    return value;
+}
+
+/* Makes a set of the numbers in `cores`. */
+static evn_status set_of(hwloc_cpuset_t *out, hwloc_topology_t topology, const int *cores,
+                         int count) {
+    hwloc_const_cpuset_t here = hwloc_topology_get_topology_cpuset(topology);
+    if (count < 1)
+        return evn_fail(EVN_USAGE, "machine: a share of %d cores, expected 1 or more", count);
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    for (int i = 0; set && i < count; i++) {
+        if (cores[i] < 0 || !hwloc_bitmap_isset(here, (unsigned)cores[i])) {
+            char list[200];
+            hwloc_bitmap_list_snprintf(list, sizeof list, here);
+            hwloc_bitmap_free(set);
+            return evn_fail(EVN_USAGE, "machine: there is no core %d on this node, expected %s",
+                            cores[i], list);
+        }
+        hwloc_bitmap_set(set, (unsigned)cores[i]);
+    }
+    *out = set;
+    return EVN_OK;
+}
+
+/* Sources of this process's cores. */
+enum which { OURS, WITHIN, WHOLE };
+
+static evn_status choose_cores(evn_machine *m, enum which which, const int *cores, int count) {
+    hwloc_cpuset_t allowed = NULL;
+    evn_status status = EVN_OK;
+    if (which == OURS)
+        allowed = allowed_here();
+    else if (which == WITHIN)
+        status = set_of(&allowed, m->topology, cores, count);
+    else
+        allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology));
+    if (status) return status;
+    if (!allowed) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    status = machine_find_kinds(m);
+    if (!status) status = machine_find_cores(m, allowed);
+    hwloc_bitmap_free(allowed);
+    if (status) return status;
+    if (which == OURS) machine_find_reason(m);
+    if (m->cores == 0)
+        return evn_fail(EVN_SYSTEM, "machine: no core of it may be used by this process; look at "
+                                    "taskset, OMP_PLACES and the batch system's cpuset");
+    return EVN_OK;
+}
+
+static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
+                            const int *cores, int count) {
+    *out = NULL;
+    evn_machine *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    evn_status status = topology_read(m, synthetic, which != OURS);
+    if (!m->here && which == OURS) which = WHOLE;
+    if (which == OURS) m->limits.quota = quota_processors("");
+    if (!status) status = choose_cores(m, which, cores, count);
+    if (status) {
+        evn_machine_close(m);
+        return status;
+    }
+    hwloc_obj_t root = hwloc_get_root_obj(m->topology);
+    /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
+    uint64_t kernel = !m->here ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
+    m->memory = kernel ? kernel : root->total_memory;
+    hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    snprintf(m->processor, sizeof m->processor, "%s",
+             name ? name : (m->here ? "unknown processor" : "synthetic processor"));
+    *out = m;
+    return EVN_OK;
+}
+
+evn_status evn_machine_open(evn_machine **out) {
+    NEED_OUT(out);
+    return open_with(out, NULL, OURS, NULL, 0);
+}
+
+evn_status evn_machine_open_within(evn_machine **out, const int *cores, int count) {
+    NEED_OUT(out);
+    return open_with(out, NULL, cores ? WITHIN : WHOLE, cores, count);
+}
+
+evn_status evn_machine_open_synthetic(evn_machine **out, const char *description) {
+    NEED_OUT(out);
+    NEED(description, "a description, as \"package:2 core:8 pu:1\"");
+    return open_with(out, description, WHOLE, NULL, 0);
+}
+
+void evn_machine_close(evn_machine *m) {
+    if (!m) return;
+    machine_free_parts(m);
+    if (m->topology) hwloc_topology_destroy(m->topology);
+    free(m);
+}
+
+int evn_machine_cores(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->cores;
+}
+int evn_machine_core_number(const evn_machine *m, int core) {
+    NEED_OR(-1, m, "a machine");
+    return core >= 0 && core < m->cores ? m->number[core] : -1;
+}
+int evn_machine_core_of(const evn_machine *m, int number) {
+    NEED_OR(-1, m, "a machine");
+    for (int i = 0; number >= 0 && i < m->cores; i++)
+        if (hwloc_bitmap_isset(m->core[i]->cpuset, (unsigned)number)) return i;
+    return -1;
+}
+int evn_machine_core_claimed(const evn_machine *m, int core) {
+    NEED_OR(0, m, "a machine");
+    if (!m->here || core < 0 || core >= m->cores) return 0;
+    int claimed = 0, thread;
+    hwloc_bitmap_foreach_begin(thread, m->core[core]->cpuset) { claimed |= claim_is_taken(thread); }
+    hwloc_bitmap_foreach_end();
+    return claimed;
+}
+int evn_machine_is_here(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->here;
+}
+const char *evn_machine_reason(const evn_machine *m) {
+    NEED_OR("", m, "a machine");
+    return m->reason;
+}
+
+evn_status evn_machine_keep_to(const evn_machine *m) {
+    NEED(m, "a machine");
+    if (!m->here) return evn_fail(EVN_USAGE, "machine: %s", m->reason);
+    if (bind_never()) return EVN_OK;
+    struct cpus set = {0};
+    for (int i = 0; i < m->cores; i++) cpus_add(&set, m->number[i]);
+    const int error = cpus_set(0, &set);
+    if (!error) return EVN_OK;
+    return evn_fail(EVN_SYSTEM, "machine: a thread cannot be bound to %d cores: %s", m->cores,
+                    strerror(error));
+}
+
+const char *evn_machine_processor(const evn_machine *m) {
+    NEED_OR("", m, "a machine");
+    return m->processor;
+}
+uint64_t evn_machine_memory(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->memory;
+}
+
+uint64_t evn_machine_memory_available(const evn_machine *m) {
+    return !m || m->here ? memory_available("") : m->memory;
+}
+
+/* The data cache of that level above a core; NULL: there is none. */
+static hwloc_obj_t cache_above(hwloc_obj_t core, int level) {
+    for (hwloc_obj_t o = core; o; o = o->parent)
+        if (hwloc_obj_type_is_dcache(o->type) && (int)o->attr->cache.depth == level) return o;
+    return NULL;
+}
+
+uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
+    if (sharing) *sharing = 0;
+    NEED_OR(0, m, "a machine");
+    hwloc_obj_t ours = cache_above(m->core[0], level), first = cache_above(m->first, level);
+    for (int i = 0; sharing && ours && i < m->cores; i++)
+        *sharing += hwloc_bitmap_intersects(ours->cpuset, m->core[i]->cpuset) != 0;
+    return first ? first->attr->cache.size : 0;
+}
+
+static int at_least_one(int n) { return n > 0 ? n : 1; }
+int evn_machine_packages(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PACKAGE));
+}
+int evn_machine_numa_nodes(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE));
+}

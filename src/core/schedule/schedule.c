@@ -1,0 +1,420 @@
+/* Schedules: the list of policies, and their common part. */
+#include <evener/plugin.h>
+#include <evener/status.h>
+#include "base/argument.h"
+#include "base/decisions.h"
+#include "base/not_linked.h"
+#include "base/number.h"
+#include "schedule/capacity.h"
+#include "schedule/core_reassignment.h"
+#include "schedule/policy.h"
+#include "schedule/pool.h"
+#include "schedule/problem.h"
+#include "schedule/version.h"
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Policies beyond the core are absent where a static program does not refer to them (everything.c).
+ */
+#pragma weak policy_binpack
+#pragma weak policy_interval
+#pragma weak policy_map
+#pragma weak policy_optimal
+#pragma weak policy_auto
+
+static const struct {
+    const char *name;
+    const struct policy *policy;
+} policies[] = {
+    {"static", &policy_static_},    {"dynamic", &policy_dynamic}, {"guided", &policy_guided},
+    {"weighted", &policy_weighted}, {"binpack", &policy_binpack}, {"interval", &policy_interval},
+    {"map", &policy_map},           {"optimal", &policy_optimal}, {"auto", &policy_auto},
+};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+/* The i-th of those that are present. */
+const char *evn_schedule_name(int i, const char **explanation) {
+    int at = 0;
+    for (int left = i; at < POLICIES && (!policies[at].policy || left-- > 0); at++) {
+    }
+    if (i < 0 || at == POLICIES) return NULL;
+    if (explanation) *explanation = policies[at].policy->explanation;
+    return policies[at].name;
+}
+
+evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec) {
+    if (!spec->options) return EVN_OK;
+    return evn_fail(EVN_USAGE, "schedule: %s takes no options, but \"%s\" was given",
+                    s->policy->name, spec->option[0].key);
+}
+
+/* EVN_USAGE: there is no such schedule; EVN_MISSING: it is not in this program. */
+static evn_status find(const struct policy **policy, const char *name) {
+    for (int i = 0; i < POLICIES; i++) {
+        if (strcmp(policies[i].name, name)) continue;
+        *policy = policies[i].policy;
+        return *policy ? EVN_OK : evn_fail(EVN_MISSING, "schedule: \"%s\" " NOT_LINKED, name);
+    }
+    char known[256] = "";
+    for (int i = 0; i < POLICIES; i++) {
+        size_t at = strlen(known);
+        snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", policies[i].name);
+    }
+    return evn_fail(EVN_USAGE, "schedule: there is none called \"%s\", expected one of: %s", name,
+                    known);
+}
+
+evn_status evn_schedule_library(const char *name, const char **library, char *text, size_t size) {
+    NEED(name, "a schedule's name, as map");
+    NEED(library, "where to put the library's name");
+    NEED(text, "where to put the library's version and file");
+    *library = NULL;
+    if (size) *text = 0;
+    const struct policy *policy;
+    evn_status status = find(&policy, name);
+    if (status) return status;
+    *library = policy->library;
+    return policy->look && size ? policy->look(text, size) : EVN_OK;
+}
+
+evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem) {
+    NEED_OUT(out);
+    NEED(text, "a schedule's name, as guided:time");
+    NEED(problem, "a problem");
+    evn_spec spec;
+    evn_status status = evn_spec_parse(&spec, "schedule", text);
+    if (status) return status;
+    const struct policy *policy;
+    if ((status = find(&policy, spec.name))) return status;
+    for (int i = 0; policy->by_time && i < spec.options; i++)
+        if (!strcmp(spec.option[i].key, "time")) policy = policy->by_time;
+    if ((status = problem_check(problem))) return status;
+
+    evn_schedule *s = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "schedule: not enough memory");
+    s->policy = policy;
+    s->owner = malloc(sizeof *s->owner * (size_t)problem->tasks);
+    if (problem_copy(&s->problem, problem) || !s->owner) {
+        evn_schedule_close(s);
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
+    }
+    policy_static(problem->tasks, problem->units, s->owner);
+    if (policy->pools && problem->units > 1)
+        s->pool = pool_open(problem->tasks, problem->units, problem->instances);
+    else if (!policy->pools && !policy->still)
+        s->ran = malloc(sizeof *s->ran * (size_t)problem->tasks);
+    if (!s->pool && !s->ran && !policy->still && problem->units > 1)
+        status = evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
+    if (!status) status = policy->open(s, &spec);
+    if (status) {
+        evn_schedule_close(s);
+        return status;
+    }
+    *out = s;
+    return EVN_OK;
+}
+
+void evn_schedule_close(evn_schedule *s) {
+    if (!s) return;
+    if (s->state && s->policy->close) s->policy->close(s);
+    problem_drop(&s->problem);
+    free(s->pool);
+    free(s->ran);
+    free(s->owner);
+    free(s->state);
+    free(s);
+}
+
+int evn_schedule_uses_speeds(const char *text) {
+    for (int i = 0; text && i < POLICIES; i++) {
+        const size_t length = strlen(policies[i].name);
+        if (!strncmp(text, policies[i].name, length) && (!text[length] || text[length] == ':'))
+            return policies[i].policy && !policies[i].policy->blind;
+    }
+    return 0;
+}
+
+const char *evn_schedule_text(const evn_schedule *s) {
+    NEED_OR("", s, "a schedule");
+    return s->text;
+}
+int evn_schedule_chunk(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->chunk;
+}
+const int *evn_schedule_owner(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return s->owner;
+}
+const int *evn_schedule_order(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return s->chunk ? s->order : NULL;
+}
+int evn_schedule_instance(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->instance;
+}
+int evn_schedule_settled(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->settled;
+}
+const evn_problem *evn_schedule_problem(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return &s->problem;
+}
+
+/* Two numbers side by side, of the compiler's vectors: no bit of a sum depends on how it adds. */
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
+/* The sum of all times; NAN where one has a sign, which no time has. */
+static double sum_times(const double *seconds, int n) {
+    pair a = {0}, b = {0};
+    pair_bits bits = {0};
+    int t = 0;
+    for (; t + 4 <= n; t += 4) {
+        pair x, y;
+        memcpy(&x, seconds + t, sizeof x);
+        memcpy(&y, seconds + t + 2, sizeof y);
+        a += x;
+        b += y;
+        bits |= (pair_bits)x | (pair_bits)y;
+    }
+    double sum = (a[0] + a[1]) + (b[0] + b[1]);
+    int negative = (bits[0] | bits[1]) < 0;
+    for (; t < n; t++) {
+        sum += seconds[t];
+        negative |= signbit(seconds[t]) != 0;
+    }
+    return negative ? NAN : sum;
+}
+
+static int all_units(const int *owner, int n, int units) {
+    unsigned most = 0;
+    for (int t = 0; t < n; t++) most = (unsigned)owner[t] > most ? (unsigned)owner[t] : most;
+    return most < (unsigned)units;
+}
+
+/* Finds the first owner or time that is invalid. */
+static evn_status check_instance(const evn_schedule *s, const int *owner, const double *seconds) {
+    for (int t = 0; t < s->problem.tasks; t++) {
+        if (owner[t] < 0 || owner[t] >= s->problem.units)
+            return evn_fail(EVN_USAGE, "schedule: task %d ran on unit %d, expected 0 to %d", t,
+                            owner[t], s->problem.units - 1);
+        if (!(seconds[t] >= 0) || isinf(seconds[t]))
+            return evn_fail(EVN_USAGE, "schedule: task %d took %g s, expected a finite time from 0",
+                            t, seconds[t]);
+    }
+    return EVN_OK;
+}
+
+evn_status schedule_check_times(const evn_schedule *s, const int *owner, const double *seconds,
+                                double *total) {
+    const int n = s->problem.tasks;
+    *total = sum_times(seconds, n);
+    if (*total < INFINITY && (owner == s->owner || all_units(owner, n, s->problem.units)))
+        return EVN_OK;
+    return check_instance(s, owner, seconds);
+}
+
+void schedule_give_lesson(evn_schedule *s, const int *owner, const double *seconds) {
+    s->version++;
+    if (s->ran && owner == s->owner)
+        owner = memcpy(s->ran, owner, (size_t)s->problem.tasks * sizeof *owner);
+    const int settled = s->settled;
+    if (s->policy->learn) s->policy->learn(s, owner, seconds);
+    if (s->settled != settled && decisions_wanted(OF_SCHEDULES))
+        decisions.schedule(s, settled ? "no longer settled" : "settled");
+}
+
+evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
+    NEED(s, "a schedule");
+    NEED(owner && seconds, "the tasks' owners and times");
+    double total;
+    evn_status status = schedule_check_times(s, owner, seconds, &total);
+    if (status) return status;
+    s->instance++;
+    /* one unit has all tasks, and the first lessons have shown their costs */
+    const int alone = s->policy->pools && s->problem.units == 1 && s->instance > LEARN_WINDOW;
+    if (s->policy->still || alone) return EVN_OK;
+    s->passed = s->pool ? pool_add(s->pool, &owner, &seconds, total) : 1;
+    if (s->passed) schedule_give_lesson(s, owner, seconds);
+    return EVN_OK;
+}
+
+void schedule_set_stealing(evn_schedule *s, int stealing) { s->stealing = stealing; }
+
+unsigned schedule_version(const evn_schedule *s) { return s->version; }
+
+evn_status evn_schedule_carried(evn_schedule *s, double bytes, double seconds) {
+    NEED(s, "a schedule");
+    if (!(bytes > 0) || isinf(bytes) || !(seconds >= 0) || isinf(seconds))
+        return evn_fail(EVN_USAGE,
+                        "schedule: %g bytes were carried in %g s, expected finite numbers, bytes "
+                        "above 0 and a time from 0",
+                        bytes, seconds);
+    s->carried_bytes = 0.5 * s->carried_bytes + bytes;
+    s->carried_s = 0.5 * s->carried_s + seconds;
+    s->problem.carry = fmin(s->carried_s / s->carried_bytes, 1e300);
+    return EVN_OK;
+}
+
+char *evn_schedule_export(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return NULL;
+    const int n = s->problem.tasks;
+    fprintf(f, "%s %d tasks %d units", s->text, n, s->problem.units);
+    fprintf(f, s->generation ? " generation %d:" : ":", s->generation);
+    for (int t = 0; t < n;) {
+        int from = t;
+        while (t < n && s->owner[t] == s->owner[from]) t++;
+        fprintf(f, " %d*%d", t - from, s->owner[from]);
+    }
+    if (fclose(f)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Reads " 7*0 4*1 .." into owner; the number of tasks read, -1 if it is not of that form. */
+static int read_runs(const char *p, int tasks, int units, int *owner) {
+    int t = 0;
+    while (*p == ' ') {
+        long count, unit;
+        p++;
+        if (!evn_text_number(&p, tasks - t, &count) || *p++ != '*' ||
+            !evn_text_number(&p, units - 1, &unit))
+            return -1;
+        while (count--) owner[t++] = (int)unit;
+    }
+    return *p && *p != '\n' ? -1 : t;
+}
+
+/* Reads the generation between "units" and the colon; texts of generation 0 have none. Where the
+ * runs begin; NULL: it is not of that form. */
+static const char *read_generation(const char *p, long *generation) {
+    static const char word[] = " generation ";
+    *generation = 0;
+    if (!strncmp(p, word, sizeof word - 1)) {
+        p += sizeof word - 1;
+        if (!evn_text_number(&p, INT_MAX, generation)) return NULL;
+    }
+    return *p == ':' ? p + 1 : NULL;
+}
+
+evn_status evn_schedule_import(evn_schedule *s, const char *text) {
+    NEED(s, "a schedule");
+    NEED(text, "a text that evn_schedule_export() has made");
+    const int n = s->problem.tasks;
+    char head[256];
+    long generation;
+    int length = snprintf(head, sizeof head, "%s %d tasks %d units", s->text, n, s->problem.units);
+    const char *runs = strncmp(text, head, (size_t)length) != 0
+                           ? NULL
+                           : read_generation(text + length, &generation);
+    if (!runs)
+        return evn_fail(EVN_USAGE, "schedule: cannot import \"%.60s\", expected \"%s: ..\"", text,
+                        head);
+    int *owner = malloc(sizeof *owner * (size_t)n);
+    int *old = s->owner;
+    if (!owner) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", n);
+    int got = read_runs(runs, n, s->problem.units, owner);
+    if (got != n) {
+        free(owner);
+        return evn_fail(EVN_USAGE,
+                        "schedule: cannot import \"%.60s\": expected runs COUNT*UNIT for %d tasks",
+                        text, n);
+    }
+    s->owner = owner;
+    evn_status status = s->policy->import ? s->policy->import(s) : EVN_OK;
+    if (status) s->owner = old;
+    if (!status && s->pool) pool_forget(s->pool);
+    if (!status) s->version++;
+    if (!status) s->imported = 1;
+    if (!status && generation) s->generation = (int)generation;
+    free(status ? owner : old);
+    return status;
+}
+
+/* Imbalance of the assignment by weight. */
+static void explain_loads(const evn_schedule *s, const double *load, FILE *f) {
+    const evn_problem *p = &s->problem;
+    double total = 0, total_speed = 0, longest = 0;
+    int last = 0;
+    for (int u = 0; u < p->units; u++) {
+        total += load[u];
+        total_speed += p->speed[u];
+        if (!(load[u] / p->speed[u] > longest)) continue;
+        longest = load[u] / p->speed[u];
+        last = u;
+    }
+    const double mean = total / total_speed;
+    if (!(total > 0))
+        fputs("no task weighs anything\n", f);
+    else if (isinf(total) || isinf(longest / mean))
+        fputs("the weights are too large to be added up\n", f);
+    else
+        fprintf(f, "unit %d has the largest load by weight, %.3f %% above the mean\n", last,
+                100 * (longest / mean - 1));
+}
+
+static char *explain(const evn_schedule *s) {
+    const evn_problem *p = &s->problem;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    double *load = malloc((size_t)p->units * sizeof *load);
+    if (f && load && s->chunk) {
+        fprintf(f, "units draw %d %s at a time; after %d %s nothing is kept yet\n", s->chunk,
+                s->chunk == 1 ? "task" : "tasks", s->instance,
+                s->instance == 1 ? "instance" : "instances");
+    } else if (f && load) {
+        evn_problem_imbalance(p, s->owner, load);
+        explain_loads(s, load, f);
+    }
+    if (f && load && s->policy->explain) s->policy->explain(s, f);
+    int failed = !f || !load || capacity_explain(p, s->owner, f);
+    if (f) failed = fclose(f) || failed;
+    free(load);
+    if (!failed) return text;
+    free(text);
+    return NULL;
+}
+
+char *evn_schedule_explain(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    const locale_t before = number_locale_begin();
+    char *text = explain(s);
+    number_locale_end(before);
+    return text;
+}
+
+int evn_schedule_steals(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->policy->steals;
+}
+
+int evn_schedule_reassigns(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->reassigns;
+}
+
+evn_status evn_schedule_reassign(const evn_schedule *s, int cores, int *share) {
+    NEED(s, "a schedule");
+    NEED(share, "where to put the units' cores");
+    double *load = malloc((size_t)s->problem.units * sizeof *load);
+    if (!load)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", s->problem.units);
+    evn_problem_imbalance(&s->problem, s->owner, load);
+    evn_status status = policy_reassign(load, s->problem.units, cores, s->cap, share);
+    free(load);
+    return status;
+}

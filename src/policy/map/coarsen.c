@@ -1,0 +1,127 @@
+/* The levels of the multilevel scheme: each joins vertices of the one before in pairs. */
+#include "policy/map/levels.h"
+#include <stdlib.h>
+
+int level_open(struct level *g, int n, size_t ends) {
+    const size_t numbers = (size_t)n + ends, whole = (size_t)n + 1 + ends;
+    char *memory = malloc(numbers * sizeof(double) + whole * sizeof(int));
+    *g = (struct level){.n = n, .memory = memory};
+    if (!memory) return 1;
+    g->weight = (double *)memory;
+    g->bytes = g->weight + n;
+    g->start = (int *)(g->bytes + ends);
+    g->to = g->start + n + 1;
+    return 0;
+}
+
+void level_close(struct level *g) {
+    free(g->memory);
+    *g = (struct level){0};
+}
+
+double level_weight(const struct level *g) {
+    double sum = 0;
+    for (int v = 0; v < g->n; v++) sum += g->weight[v];
+    return sum;
+}
+
+/* Shuffles the vertices: in order of their numbers a grid would be joined along its rows. */
+static void shuffle(int *order, int n, unsigned long long *seed) {
+    for (int i = 0; i < n; i++) {
+        const int k = level_draw(seed, i + 1);
+        order[i] = i;
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
+/* Finds the free neighbour that exchanges most with v for their weights; -1: none. *hub: the
+ * neighbour that exchanges most, free or not; n: none. */
+static int partner(const struct level *g, const int *mate, int v, double heaviest, double tiny,
+                   int *hub) {
+    double best = 0, most = 0;
+    int mine = -1;
+    *hub = g->n;
+    for (int i = g->start[v]; i < g->start[v + 1]; i++) {
+        const int o = g->to[i];
+        if (g->bytes[i] > most) {
+            most = g->bytes[i];
+            *hub = o;
+        }
+        if (mate[o] >= 0 || o == v || g->weight[v] + g->weight[o] > heaviest) continue;
+        const double weights = (g->weight[v] + tiny) * (g->weight[o] + tiny);
+        const double rating = g->bytes[i] / weights * g->bytes[i];
+        if (!(rating > best)) continue;
+        best = rating;
+        mine = o;
+    }
+    return mine;
+}
+
+/* Finds each vertex's mate; a vertex without one is its own. Two vertices without free neighbours
+ * become mates if they have a neighbour in common (a hub), or no links at all: the leaves of a star
+ * would stay alone otherwise. `waiting`: n + 1 entries of scratch. */
+static void match(const struct level *g, double heaviest, const int *order, int *waiting,
+                  int *mate) {
+    const double tiny = 1e-3 * level_weight(g) / g->n + 1e-300;
+    for (int v = 0; v <= g->n; v++) waiting[v] = -1;
+    for (int v = 0; v < g->n; v++) mate[v] = -1;
+    for (int i = 0; i < g->n; i++) {
+        const int v = order[i];
+        int hub;
+        if (mate[v] >= 0) continue;
+        int o = partner(g, mate, v, heaviest, tiny, &hub);
+        if (o < 0) {
+            const int w = waiting[hub];
+            waiting[hub] = v;
+            if (w >= 0 && mate[w] == w && g->weight[v] + g->weight[w] <= heaviest) {
+                o = w;
+                waiting[hub] = -1;
+            }
+        }
+        mate[v] = o < 0 ? v : o;
+        if (o >= 0) mate[o] = v;
+    }
+}
+
+/* Makes the links of the vertex that v and its mate become; `slot`: position of each vertex's
+ * entry. */
+static int join(const struct level *fine, int v, const int *into, int *slot, struct level *coarse,
+                int begin, int at) {
+    for (int i = fine->start[v]; i < fine->start[v + 1]; i++) {
+        const int o = into[fine->to[i]];
+        if (o == into[v]) continue;
+        if (slot[o] < begin) {
+            slot[o] = at;
+            coarse->to[at] = o;
+            coarse->bytes[at++] = fine->bytes[i];
+        } else {
+            coarse->bytes[slot[o]] += fine->bytes[i];
+        }
+    }
+    return at;
+}
+
+int level_coarsen(const struct level *fine, double heaviest, unsigned long long *seed,
+                  struct level *coarse, int *into) {
+    const size_t n = (size_t)fine->n;
+    int *order = malloc((3 * n + 1) * sizeof *order), vertices = 0, at = 0;
+    if (!order) return 1;
+    int *mate = order + n, *slot = mate + n;
+    shuffle(order, fine->n, seed);
+    match(fine, heaviest, order, slot, mate);
+    for (int v = 0; v < fine->n; v++) into[v] = mate[v] < v ? into[mate[v]] : vertices++;
+    const int failed = level_open(coarse, vertices, (size_t)fine->start[fine->n]);
+    for (int c = 0; !failed && c < vertices; c++) slot[c] = -1;
+    for (int v = 0; !failed && v < fine->n; v++) {
+        if (mate[v] < v) continue;
+        const int c = into[v], begin = at;
+        coarse->start[c] = begin;
+        coarse->weight[c] = fine->weight[v] + (mate[v] > v ? fine->weight[mate[v]] : 0);
+        at = join(fine, v, into, slot, coarse, begin, at);
+        if (mate[v] > v) at = join(fine, mate[v], into, slot, coarse, begin, at);
+    }
+    if (!failed) coarse->start[vertices] = at;
+    free(order);
+    return failed;
+}

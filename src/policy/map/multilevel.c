@@ -1,0 +1,76 @@
+/* The multilevel candidate of `map`: see levels.h. */
+#include "policy/map/choice.h"
+#include "policy/map/levels.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COARSEST = 240, /* on the coarsest level, vertices a unit */
+    LARGE = 250000, /* on it, vertices in all, where COARSEST a unit is more */
+    FEWER = 20,     /* on it, least vertices a unit */
+    LEVELS = 64,
+};
+
+#define EVEN     0.004 /* allowed excess of a unit over the mean */
+#define HEAVIEST 4.0   /* largest weight of a vertex of the coarsest level, over the mean */
+#define GRAINS   0.3   /* further allowed excess on coarser levels, in mean vertices */
+#define STALLS   0.95  /* ratio of two levels' vertices above which coarsening ends */
+
+struct levels {
+    struct level level[LEVELS];
+    int *into[LEVELS]; /* vertex of the next level for each of a level's */
+    int n;
+};
+
+static void close_levels(struct levels *l) {
+    for (int i = 0; i < l->n; i++) {
+        level_close(&l->level[i]);
+        free(l->into[i]);
+    }
+}
+
+/* Coarser and coarser levels of the model's graph. 1: not enough memory. */
+static int make_levels(struct levels *l, const struct map_model *m) {
+    unsigned long long seed = 1;
+    const double enough = fmin((double)COARSEST * m->units, fmax(LARGE, (double)FEWER * m->units));
+    l->level[0] = (struct level){.n = m->tasks,
+                                 .start = m->start,
+                                 .to = m->neighbour,
+                                 .bytes = m->bytes,
+                                 .weight = m->weight};
+    l->n = 1;
+    const double heaviest = HEAVIEST * level_weight(&l->level[0]) / enough;
+    while (l->n < LEVELS && l->level[l->n - 1].n > enough) {
+        const struct level *fine = &l->level[l->n - 1];
+        int *into = malloc((size_t)fine->n * sizeof *into);
+        l->into[l->n - 1] = into;
+        if (!into || level_coarsen(fine, heaviest, &seed, &l->level[l->n], into)) return 1;
+        if (l->level[l->n++].n > STALLS * fine->n) break;
+    }
+    return 0;
+}
+
+int map_multilevel(const struct map_model *m, int *owner) {
+    struct levels l = {.n = 0};
+    if (m->units < 2 || m->tasks < m->units || m->start[m->tasks] == 0) return 1;
+    const size_t bytes = (size_t)m->tasks * sizeof *owner;
+    int *work = malloc(2 * bytes), *now = work, *finer = work ? work + m->tasks : NULL;
+    struct borders *b = borders_open(m);
+    int failed = !work || !b || make_levels(&l, m);
+    failed = failed || level_bisect(&l.level[l.n - 1], m, now);
+    for (int i = l.n - 1; !failed && i >= 0; i--) {
+        const struct level *g = &l.level[i];
+        borders_improve(b, g, now, EVEN + (i ? GRAINS * m->units / g->n : 0));
+        if (!i) break;
+        for (int v = 0; v < l.level[i - 1].n; v++) finer[v] = now[l.into[i - 1][v]];
+        int *swap = now;
+        now = finer;
+        finer = swap;
+    }
+    if (!failed) memcpy(owner, now, bytes);
+    close_levels(&l);
+    borders_close(b);
+    free(work);
+    return failed || map_feed(m, owner);
+}

@@ -1,0 +1,278 @@
+/* TD-BEM's options: the table, and what is read of them. */
+#include "common/cli/lines.h"
+#include "common/cli/message.h"
+#include "tdbem/command/state.h"
+#include "tdbem/mesh/mesh_read.h"
+#include <evener/number.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct state, w.field)
+const struct option tdbem_words[] = {
+    {"mesh", "FILE", "closed surface: " MESH_ENDS ", sphere:L, box:a,b,c,h", OPTION_INPUT, AT(mesh),
+     0, 0},
+    {"unit", "NAME", "of the mesh's lengths: m, cm, mm, um, in or ft; they are metres then",
+     OPTION_TEXT, AT(unit), 0, 0},
+    {"scale", "X", "what the mesh's coordinates are multiplied by (default 1)", OPTION_TEXT,
+     AT(scale), 0, 0},
+    {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
+    {"eta", "X", "combined field equation (default 0.5, soft 2); 0: resonant", OPTION_TEXT, AT(eta),
+     0, 0},
+    {"delta", "X", "c dt, a length", OPTION_TEXT, AT(delta), 0, 0},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5, less for thin walls)", OPTION_TEXT,
+     AT(delta_ratio), 0, 0},
+    {"speed", "C", "wave speed (default 1)", OPTION_TEXT, AT(speed), 0, 0},
+    {"direction", "X,Y,Z", "of the incident wave (default 0,0,1)", OPTION_TEXT, AT(direction), 0,
+     0},
+    {"pulse", "SPEC", "gaussian:sigma=S,t0=T or ricker:.. (default: 4 mean edges wide)",
+     OPTION_TEXT, AT(pulse), 0, 0},
+    {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, AT(ng), 1, 32},
+    {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
+     AT(blocks), 1, 1000000},
+    {"precision", "NAME", "double (default) or float", OPTION_TEXT, AT(precision), 0, 0},
+    {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, AT(layout), 0, 0},
+    {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, AT(order), 0,
+     0},
+    {"solver", "NAME", "auto (default), cg, cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
+    {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
+     AT(quad), 0, 6},
+    {"probes", "FILE", "points in the air, lines of x y z", OPTION_INPUT, AT(probes), 0, 0},
+    {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_OUTPUT,
+     AT(probe_output), 0, 0},
+    {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
+    {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_OUTPUT,
+     AT(vertex_output), 0, 0},
+    {"dry", NULL, "prints what it will need, and stops", OPTION_FLAG, AT(dry), 0, 0},
+    {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_INPUT, AT(entries), 0,
+     0},
+    {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, AT(output), 0, 0},
+    {"every", "M", "steps between surfaces, and between checkpoints (default 100)", OPTION_NUMBER,
+     AT(every), 1, 100000000},
+    {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
+    {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_OUTPUT, AT(spectrum), 0, 0},
+    {"far-field", "FILE", "CSV: directivity", OPTION_OUTPUT, AT(far_field), 0, 0},
+    {"matrices", "FILE", "write the matrices to FILE, or read them from it", OPTION_KEPT,
+     AT(matrices), 0, 0},
+    {"memory", "SIZE", "memory for matrices, as 2GB or 512MiB (default: all available)",
+     OPTION_TEXT, AT(memory), 0, 0},
+    {"scratch", "DIR", "folder on a disk for the rest of them (default $TMPDIR, /var/tmp)",
+     OPTION_TEXT, AT(scratch), 0, 0},
+    {"checkpoint", "FILE", "write the state to FILE at intervals", OPTION_KEPT, AT(checkpoint), 0,
+     0},
+    {"restart", "FILE", "continue from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
+    {0},
+};
+#undef AT
+
+#define RESULTS                                                                                    \
+    "probes probe-output vertices vertex-output frequencies spectrum far-field output every "      \
+    "checkpoint restart"
+#define STOPS "it prints entries of the matrices, and stops"
+
+const struct option_rule tdbem_rules[] = {
+    {"probe-output", OPTION_NEEDS, "probes", "the points"},
+    {"probes", OPTION_NEEDS, "probe-output", "where their fields go"},
+    {"vertex-output", OPTION_NEEDS, "vertices", "which ones"},
+    {"vertices", OPTION_NEEDS, "vertex-output", "where they go"},
+    {"spectrum", OPTION_NEEDS, "frequencies", "of which it is"},
+    {"far-field", OPTION_NEEDS, "frequencies", "of which it is"},
+    {"frequencies", OPTION_NEEDS, "spectrum far-field", "where they go"},
+    {"every", OPTION_NEEDS, "output checkpoint", "which is written so often"},
+    {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},
+    {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
+    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace", STOPS},
+    {"entries", OPTION_IGNORES,
+     "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction pulse "
+     "ng blocks precision layout order solver memory scratch",
+     STOPS},
+    {"dry", OPTION_EXCLUDES, "entries json trace", "it prints what is needed, and stops"},
+    {"evener plan", OPTION_EXCLUDES, RESULTS " entries dry", "a plan computes nothing"},
+    {"evener plan", OPTION_IGNORES, "speed direction pulse solver", "no task depends on it"},
+    {"evener calibrate", OPTION_EXCLUDES, RESULTS " entries dry",
+     "a calibration measures times, its results are those of a few steps"},
+    {0},
+};
+
+/* Prints a number reader's message about the value of an option. */
+static int wrong(const char *option, const char *text) {
+    complain("--%s %s: %s", option, text, evn_message());
+    return EXIT_USAGE;
+}
+
+static int read_real(const char *option, const char *text, double least, int above, double *to) {
+    const evn_bounds bounds = {least, INFINITY, above};
+    return text && evn_read_real(text, bounds, to) ? wrong(option, text) : 0;
+}
+
+static int read_size(const char *option, const char *text, double *to) {
+    const evn_bounds bounds = {0, INFINITY, 1};
+    return text && evn_read_size(text, bounds, to) ? wrong(option, text) : 0;
+}
+
+/* Numbers with commas between them; exactly so many of them unless that is 0. */
+static int read_list(const char *option, const char *text, int exactly, double **to, int *count) {
+    const evn_bounds bounds = {-INFINITY, INFINITY, 0};
+    return evn_read_reals(text, exactly, bounds, to, count) ? wrong(option, text) : 0;
+}
+
+static int read_direction(struct state *s) {
+    double *d = NULL;
+    int n = 0;
+    if (!s->w.direction) return 0;
+    int code = read_list("direction", s->w.direction, 3, &d, &n);
+    if (!code) memcpy(s->options.direction, d, sizeof s->options.direction);
+    free(d);
+    return code;
+}
+
+static int read_vertices(struct state *s) {
+    double *v = NULL;
+    int n = 0;
+    if (!s->w.vertices) return 0;
+    int code = read_list("vertices", s->w.vertices, 0, &v, &n);
+    if (!code && !(s->vertex = malloc(sizeof *s->vertex * (size_t)n))) {
+        complain("--vertices: not enough memory");
+        code = EXIT_USAGE;
+    }
+    for (int i = 0; !code && i < n; i++) {
+        if (v[i] < 0 || v[i] > 2e9 || v[i] != floor(v[i])) {
+            complain("--vertices %s: item %d is no vertex number, expected whole numbers from 0",
+                     s->w.vertices, i + 1);
+            code = EXIT_USAGE;
+        } else {
+            s->vertex[i] = (int)v[i];
+        }
+    }
+    free(v);
+    s->run.vertex = s->vertex;
+    s->run.vertices = n;
+    return code;
+}
+
+/* Reads a line's numbers, and whether there are as many as columns and nothing else. */
+static int read_row(char *p, int columns, double *row) {
+    for (int c = 0; c < columns; c++) {
+        char *end;
+        row[c] = strtod(p, &end);
+        if (end == p || !isfinite(row[c])) return 0;
+        p = end + strspn(end, " \t\r\n,");
+    }
+    return !*p;
+}
+
+int words_read_rows(const char *option, const char *path, int columns, double **to, int *rows) {
+    char name[PATH_MAX + 64], *line;
+    size_t room = 0;
+    int code = 0;
+    *rows = 0;
+    snprintf(name, sizeof name, "--%s %s", option, path);
+    struct lines *in = lines_open(name, path);
+    if (!in) return EXIT_USAGE;
+    while (!code && (line = lines_next(in, name, &code))) {
+        char *p = line + strspn(line, " \t\r\n");
+        const size_t at = (size_t)*rows * (size_t)columns;
+        if (!*p || *p == '#') continue;
+        if (at + (size_t)columns > room) {
+            room = 2 * room + 64 * (size_t)columns;
+            double *more = realloc(*to, room * sizeof *more);
+            if (more) *to = more;
+            if (!more) complain("%s: not enough memory", name);
+            if (!more) code = EXIT_USAGE;
+        }
+        if (code) break;
+        if (read_row(p, columns, *to + at)) {
+            (*rows)++;
+        } else {
+            complain("%s: line %d: expected %d numbers", name, in->number, columns);
+            code = EXIT_USAGE;
+        }
+    }
+    lines_close(in);
+    if (!code && !*rows) {
+        complain("--%s %s: there is nothing in it, expected lines of %d numbers", option, path,
+                 columns);
+        code = EXIT_USAGE;
+    }
+    return code;
+}
+
+static int read_choice(const char *option, const char *text, const char *one, const char *other,
+                       int *to) {
+    if (!text || !strcmp(text, one)) {
+        *to = 0;
+        return 0;
+    }
+    if (!strcmp(text, other)) {
+        *to = 1;
+        return 0;
+    }
+    complain("--%s %s: expected %s or %s", option, text, one, other);
+    return EXIT_USAGE;
+}
+
+int words_unit(const char *text, double *scale) {
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"m", 1},     {"cm", 0.01},   {"mm", 0.001},
+                 {"um", 1e-6}, {"in", 0.0254}, {"ft", 0.3048}};
+    for (size_t u = 0; text && u < sizeof units / sizeof *units; u++)
+        if (!strcmp(text, units[u].name)) {
+            *scale = units[u].metres;
+            return 0;
+        }
+    if (!text) return 0;
+    complain("--unit %s: expected m, cm, mm, um, in or ft", text);
+    return EXIT_USAGE;
+}
+
+int words_read(struct state *s) {
+    const struct words *w = &s->w;
+    tdbem_options *o = &s->options;
+    int soft = 0, code = 0;
+    *o = tdbem_defaults();
+    o->mesh = w->mesh;
+    o->pulse = w->pulse;
+    o->matrices = w->matrices;
+    o->scratch = w->scratch;
+    o->group = (int)w->ng;
+    o->blocks = (int)w->blocks;
+    o->quad = (int)w->quad;
+    if (w->layout) o->layout = w->layout;
+    if (w->order) o->order = w->order;
+    if (w->solver) o->solver = w->solver;
+    if (!code) code = read_choice("problem", w->problem, "rigid", "soft", &soft);
+    if (!code) code = read_choice("precision", w->precision, "double", "float", &o->single);
+    o->problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
+    o->eta = tdbem_eta(o->problem);
+    if (!code) code = words_unit(w->unit, &o->scale);
+    if (!code) code = read_real("scale", w->scale, 0, 1, &o->scale);
+    if (!code) code = read_real("eta", w->eta, 0, 0, &o->eta);
+    if (!code) code = read_real("delta", w->delta, 0, 1, &o->delta);
+    if (!code) code = read_real("delta-ratio", w->delta_ratio, 0, 1, &o->delta_ratio);
+    if (!code) code = read_real("speed", w->speed, 0, 1, &o->speed);
+    if (!code) code = read_size("memory", w->memory, &o->memory);
+    if (!code) code = read_direction(s);
+    if (!code) code = read_vertices(s);
+    if (!code && w->frequencies)
+        code = read_list("frequencies", w->frequencies, 0, &s->frequency, &s->run.frequencies);
+    if (!code && w->probes)
+        code = words_read_rows("probes", w->probes, 3, (double **)&s->point, &o->points);
+    o->point = (const double(*)[3])s->point;
+    if (code) return code;
+    s->run.every = (int)w->every;
+    s->run.frequency = s->frequency;
+    s->run.probe_output = w->probe_output;
+    s->run.vertex_output = w->vertex_output;
+    s->run.output = w->output;
+    s->run.checkpoint = w->checkpoint;
+    s->run.restart = w->restart;
+    s->run.spectrum = w->spectrum;
+    s->run.far_field = w->far_field;
+    evn_status status = tdbem_check(o);
+    if (!status) status = tdbem_check_files(&s->run);
+    return status ? give_up(status) : 0;
+}

@@ -1,0 +1,301 @@
+/* Contents of a march's output files. */
+#include "tdbem/files/output.h"
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- tables ---- */
+
+double *table_row(struct table *t) {
+    if (t->rows == t->room) {
+        const size_t room = 2 * t->room + 64;
+        double *more = realloc(t->value, room * (size_t)t->columns * sizeof *more);
+        if (!more) return NULL;
+        t->value = more;
+        t->room = room;
+    }
+    return t->value + t->rows++ * (size_t)t->columns;
+}
+
+void output_points(FILE *out, const struct table *t, const struct incident *in, double eta,
+                   int points, const double (*point)[3]) {
+    fprintf(out,
+            "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
+            "direction=%.17g,%.17g,%.17g\n",
+            in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", eta,
+            in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
+            in->direction[0], in->direction[1], in->direction[2]);
+    for (int p = 0; p < points; p++)
+        fprintf(out, "# probe %d: %.17g %.17g %.17g\n", p + 1, point[p][0], point[p][1],
+                point[p][2]);
+    fputs("t", out);
+    for (int p = 0; p < points; p++) fprintf(out, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
+    for (size_t r = 0; r < t->rows; r++)
+        for (int c = 0; c < t->columns; c++)
+            fprintf(out, "%s%.17g", c ? "," : "\n", t->value[r * (size_t)t->columns + (size_t)c]);
+    fputc('\n', out);
+}
+
+void output_vertices(FILE *out, const struct table *t, const int *number) {
+    fputs("n,t", out);
+    for (int v = 0; v < t->columns - 1; v++) fprintf(out, ",a%d", number[v]);
+    for (size_t r = 0; r < t->rows; r++) {
+        fprintf(out, "\n%zu", r);
+        for (int c = 0; c < t->columns; c++)
+            fprintf(out, ",%.17g", t->value[r * (size_t)t->columns + (size_t)c]);
+    }
+    fputc('\n', out);
+}
+
+/* ---- the surface (VTK's XML format, appended raw data) ---- */
+
+static void put_array(FILE *out, const void *data, uint64_t bytes) {
+    fwrite(&bytes, sizeof bytes, 1, out);
+    fwrite(data, 1, bytes, out);
+}
+
+/* Opens a file of the folder. */
+static evn_status open_in(evn_output **out, const char *folder, const char *name) {
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
+    evn_status status = evn_output_open(out, NULL, path);
+    free(path);
+    return status;
+}
+
+static evn_status commit(evn_output *out) {
+    evn_status status = evn_output_commit(out);
+    evn_output_close(out);
+    return status;
+}
+
+evn_status output_folder(const char *folder) {
+    evn_output *out;
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return evn_fail(EVN_USAGE, "%s: this folder cannot be made: %s", folder, strerror(errno));
+    if (open_in(&out, folder, "surface.pvd")) return evn_fail(EVN_USAGE, "%s", evn_message());
+    evn_output_close(out);
+    return EVN_OK;
+}
+
+/* Writes the head of a piece: where the arrays of these sizes are. */
+static void put_head(FILE *out, size_t vertices, size_t triangles, const char *name,
+                     const uint64_t size[6]) {
+    uint64_t offset[6] = {0};
+    for (int i = 1; i < 6; i++) offset[i] = offset[i - 1] + size[i - 1] + 8;
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n"
+            "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
+            "header_type=\"UInt64\">\n<UnstructuredGrid>\n"
+            "<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n<PointData Scalars=\"%s\">\n",
+            vertices, triangles, name);
+    static const char *const line =
+        "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+        "offset=\"%llu\"/>\n";
+    fprintf(out, line, "Float32", name, 1, (unsigned long long)offset[0]);
+    fprintf(out, line, "Int32", "number", 1, (unsigned long long)offset[1]);
+    fputs("</PointData>\n<Points>\n", out);
+    fprintf(out, line, "Float32", "Points", 3, (unsigned long long)offset[2]);
+    fputs("</Points>\n<Cells>\n", out);
+    fprintf(out, line, "Int32", "connectivity", 1, (unsigned long long)offset[3]);
+    fprintf(out, line, "Int32", "offsets", 1, (unsigned long long)offset[4]);
+    fprintf(out, line, "UInt8", "types", 1, (unsigned long long)offset[5]);
+    fputs("</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", out);
+}
+
+evn_status output_surface(const char *folder, int step, const struct mesh *m, const char *name,
+                          const double *a) {
+    char file[32];
+    snprintf(file, sizeof file, "surface_%06d.vtu", step);
+    const size_t v = (size_t)m->vertices, t = (size_t)m->triangles;
+    const size_t max = 3 * (v > t ? v : t);
+    const uint64_t size[] = {v * 4, v * 4, v * 12, t * 12, t * 4, t};
+    int32_t *buffer = malloc(max * sizeof *buffer);
+    evn_output *output;
+    if (!buffer) return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
+    evn_status status = open_in(&output, folder, file);
+    if (status) {
+        free(buffer);
+        return status;
+    }
+    FILE *out = evn_output_stream(output);
+    float *real = (float *)buffer;
+    put_head(out, v, t, name, size);
+    for (size_t i = 0; i < v; i++) real[i] = (float)a[i];
+    put_array(out, real, size[0]);
+    for (size_t i = 0; i < v; i++) buffer[i] = m->number[i];
+    put_array(out, buffer, size[1]);
+    for (size_t i = 0; i < 3 * v; i++) real[i] = (float)m->x[i / 3][i % 3];
+    put_array(out, real, size[2]);
+    for (size_t i = 0; i < 3 * t; i++) buffer[i] = m->corner[i / 3][i % 3];
+    put_array(out, buffer, size[3]);
+    for (size_t i = 0; i < t; i++) buffer[i] = (int32_t)(3 * (i + 1));
+    put_array(out, buffer, size[4]);
+    memset(buffer, 5, t); /* 5: VTK_TRIANGLE */
+    put_array(out, buffer, size[5]);
+    fputs("\n</AppendedData>\n</VTKFile>\n", out);
+    free(buffer);
+    return commit(output);
+}
+
+/* Whether a file of the folder is there. */
+static int is_in(const char *folder, const char *name) {
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return 0;
+    const int there = access(path, R_OK) == 0;
+    free(path);
+    return there;
+}
+
+evn_status output_collection(const char *folder, int every, int last, const struct incident *in) {
+    evn_output *output;
+    evn_status status = open_in(&output, folder, "surface.pvd");
+    if (status) return status;
+    FILE *out = evn_output_stream(output);
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n",
+          out);
+    for (int n = every; n <= last; n += every) {
+        char file[32];
+        snprintf(file, sizeof file, "surface_%06d.vtu", n);
+        if (is_in(folder, file))
+            fprintf(out, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s\"/>\n",
+                    incident_stands(in, n), file);
+        if (n > INT_MAX - every) break;
+    }
+    fputs("</Collection>\n</VTKFile>\n", out);
+    return commit(output);
+}
+
+/* ---- spectra ---- */
+
+evn_status spectra_open(struct spectra *s, int count, const double *w, int columns,
+                        const struct incident *in) {
+    *s = (struct spectra){.count = count,
+                          .columns = columns,
+                          .soft = in->problem == TDBEM_SOFT,
+                          .dt = in->dt,
+                          .speed = in->speed,
+                          .pulse = in->pulse};
+    const size_t n = (size_t)count;
+    s->w = malloc((n + 1) * sizeof *s->w);
+    s->a = calloc(n * (size_t)columns + 1, sizeof *s->a);
+    s->incident = calloc(n + 1, sizeof *s->incident);
+    if (!s->w || !s->a || !s->incident) {
+        spectra_close(s);
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %d frequencies", count);
+    }
+    if (count) memcpy(s->w, w, n * sizeof *w);
+    return EVN_OK;
+}
+
+void spectra_close(struct spectra *s) {
+    free(s->w);
+    free(s->a);
+    free(s->incident);
+    *s = (struct spectra){0};
+}
+
+void spectra_add(struct spectra *s, int n, const double *a, const struct incident *in) {
+    const double t = n * s->dt;
+    for (int f = 0; f < s->count; f++) {
+        const double re = cos(s->w[f] * t), im = sin(s->w[f] * t);
+        double *sum = (double *)(s->a + (size_t)f * (size_t)s->columns);
+        for (int v = 0; v < s->columns; v++) {
+            sum[2 * v] += re * a[v];
+            sum[2 * v + 1] += im * a[v];
+        }
+        s->incident[f] += (re + im * I) * pulse_value(&in->pulse, t);
+    }
+}
+
+double complex spectra_value(const struct spectra *s, int f, int v) {
+    if (!pulse_carries(&s->pulse, s->w[f])) return NAN * (1 + I);
+    const double half = 0.5 * s->w[f] * s->dt, sinc = half != 0 ? sin(half) / half : 1;
+    const double complex shape = s->soft ? sinc * cexp(-I * half) : sinc * sinc;
+    return s->a[(size_t)f * (size_t)s->columns + (size_t)v] / s->incident[f] * shape;
+}
+
+double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
+                           const double to[3]) {
+    const double(*place)[3], *share, k = s->w[f] / s->speed;
+    double complex sum = 0;
+    incident_rule(&place, &share);
+    for (int t = 0; t < m->triangles; t++) {
+        const int *corner = m->corner[t];
+        double normal[3];
+        const double area = mesh_normal(m, t, normal);
+        const double cosine = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2];
+        double complex value[3], part = 0;
+        for (int c = 0; c < 3; c++) value[c] = spectra_value(s, f, corner[c]);
+        for (int p = 0; p < INCIDENT_POINTS; p++) {
+            double along = 0;
+            double complex here = 0;
+            for (int c = 0; c < 3; c++) {
+                const double *x = m->x[corner[c]];
+                along += place[p][c] * (x[0] * to[0] + x[1] * to[1] + x[2] * to[2]);
+                here += place[p][c] * value[c];
+            }
+            part += share[p] * here * cexp(-I * k * along);
+        }
+        /* rigid: (1/4 pi c) int (n.x) phi_t; soft: -(1/4 pi) int lambda */
+        sum += area * part * (s->soft ? -1 : -I * k * cosine);
+    }
+    return sum / (4 * M_PI);
+}
+
+void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *m) {
+    fprintf(out, "# %s over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z",
+            s->soft ? "normal derivative of the total pressure" : "total pressure");
+    for (int f = 0; f < s->count; f++) fprintf(out, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
+    for (int v = 0; v < s->columns; v++) {
+        fprintf(out, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1], m->x[v][2]);
+        for (int f = 0; f < s->count; f++) {
+            const double complex u = spectra_value(s, f, v);
+            fprintf(out, ",%.9g,%.9g", creal(u), cimag(u));
+        }
+    }
+    fputc('\n', out);
+}
+
+/* Two directions at right angles to d and to each other. */
+static void across(const double d[3], double e[2][3]) {
+    int least = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(d[i]) < fabs(d[least])) least = i;
+    double length = 0;
+    for (int i = 0; i < 3; i++) {
+        e[0][i] = (i == least) - d[least] * d[i];
+        length += e[0][i] * e[0][i];
+    }
+    for (int i = 0; i < 3; i++) e[0][i] /= sqrt(length);
+    for (int i = 0; i < 3; i++)
+        e[1][i] = d[(i + 1) % 3] * e[0][(i + 2) % 3] - d[(i + 2) % 3] * e[0][(i + 1) % 3];
+}
+
+void output_far_field(FILE *out, const struct spectra *s, const struct mesh *m,
+                      const double direction[3]) {
+    double e[2][3];
+    across(direction, e);
+    fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its "
+          "direction\n"
+          "w,plane,theta,x,y,z,re,im,abs",
+          out);
+    for (int f = 0; f < s->count; f++)
+        for (int plane = 0; plane < 2; plane++)
+            for (int angle = 0; angle <= 180; angle += 5) {
+                double to[3];
+                for (int i = 0; i < 3; i++)
+                    to[i] = cos(angle * M_PI / 180) * direction[i] +
+                            sin(angle * M_PI / 180) * e[plane][i];
+                const double complex u = spectra_far(s, f, m, to);
+                fprintf(out, "\n%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", s->w[f], plane, angle,
+                        to[0], to[1], to[2], creal(u), cimag(u), cabs(u));
+            }
+    fputc('\n', out);
+}

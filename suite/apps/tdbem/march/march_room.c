@@ -1,0 +1,232 @@
+/* Preparation of a march: combinations of options, output files, memory. */
+#include "tdbem/march/march_device.h"
+#include "tdbem/march/march_ranks.h"
+#include "tdbem/summation/summation.h"
+#include "tdbem/summation/summation_gpu.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+evn_status room_find_vertices(struct march *m) {
+    const tdbem_run_options *o = m->o;
+    int *present = NULL, count = 0;
+    evn_status status = mesh_present(m->p->mesh, &present, &count);
+    if (status) return status;
+    m->vertex = malloc(sizeof *m->vertex * (size_t)(o->vertices + 1));
+    if (!m->vertex) status = evn_fail(EVN_MEMORY, "td-bem: no memory for %d vertices", o->vertices);
+    for (int v = 0; !status && v < o->vertices; v++) {
+        const int f = o->vertex[v];
+        if (f < 0 || f >= count)
+            status = evn_fail(EVN_USAGE, "vertices: there is no vertex %d, the mesh has 0 to %d", f,
+                              count - 1);
+        else if (present[f] < 0)
+            status = evn_fail(EVN_USAGE, "vertices: vertex %d belongs to no triangle", f);
+        else
+            m->vertex[v] = present[f];
+    }
+    free(present);
+    return status;
+}
+
+evn_status tdbem_check_files(const tdbem_run_options *o) {
+    const char *path[] = {o->checkpoint, o->probe_output, o->vertex_output, o->spectrum,
+                          o->far_field};
+    evn_status status = EVN_OK;
+    for (size_t i = 0; !status && i < sizeof path / sizeof *path; i++)
+        if (path[i]) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
+    if (!status && o->output) status = output_folder(o->output);
+    return status || !o->restart ? status : states_look(&march_state, o->restart);
+}
+
+/* All files, with room for what will be in them, before anything is computed. */
+evn_status room_open_files(struct march *m) {
+    const tdbem_run_options *o = m->o;
+    const size_t columns = (size_t)m->past->columns;
+    evn_status status = EVN_OK;
+    const struct {
+        evn_output **out;
+        const char *path;
+        double numbers;
+    } csv[] = {
+        {&m->probe_output, o->probe_output, (double)m->steps * m->points.columns},
+        {&m->vertex_output, o->vertex_output, (double)m->steps * m->vertices.columns},
+        {&m->spectrum, o->spectrum, 2.0 * m->spectra.count * (double)columns},
+        {&m->far_field, o->far_field, 0},
+    };
+    for (size_t i = 0; !status && i < sizeof csv / sizeof *csv; i++) {
+        if (!csv[i].path) continue;
+        status = evn_output_open(csv[i].out, NULL, csv[i].path);
+        if (!status) status = evn_output_reserve(*csv[i].out, (size_t)(csv[i].numbers * 24));
+    }
+    if (!status && o->output) status = output_folder(o->output);
+    return tdbem_as_input(status);
+}
+
+static void *zeros(size_t count, size_t size) {
+    const size_t bytes = (count * size + 127) / 64 * 64;
+    void *p = aligned_alloc(64, bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+evn_status room_make(struct march *m) {
+    const struct layout *l = m->p->layout;
+    const size_t columns = (size_t)l->columns, rows = (size_t)l->rows, group = (size_t)l->is.group;
+    const int units = evn_units_count(m->units);
+    evn_status status =
+        history_open(&m->past, l->columns, l->depth, l->front, l->is.group, l->is.single);
+    if (status) return status;
+    m->first_core = malloc(sizeof *m->first_core * (size_t)(units + 1));
+    for (int u = 0; m->first_core && u < units; u++) {
+        m->first_core[u] = m->cores;
+        m->cores += evn_unit_cores(evn_units_get(m->units, u));
+    }
+    m->scratch = calloc((size_t)m->cores + 1, sizeof *m->scratch);
+    m->sums_bytes = summation_sums_bytes(l);
+    m->sums = aligned_alloc(64, (size_t)l->blocks *
+                                    m->sums_bytes); /* touched by the threads that need it */
+    m->first = calloc((size_t)units, sizeof *m->first);
+    m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
+    m->a = zeros(group * columns, sizeof *m->a);
+    m->before = zeros(GUESS * columns, sizeof *m->before);
+    m->load = zeros(columns, sizeof *m->load);
+    m->b = zeros(rows, sizeof *m->b);
+    m->scattered = zeros((size_t)(m->p->points + m->p->inside) + 1, sizeof *m->scattered);
+    int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->a && m->before &&
+             m->load && m->b && m->scattered;
+    for (int c = 0; ok && c < m->cores; c++)
+        ok = (m->scratch[c] = zeros(1, summation_scratch(l, NODE_MAX))) != NULL;
+    for (int u = 0; ok && u < units; u++)
+        ok = (m->first[u] = malloc(sizeof **m->first * (size_t)l->blocks)) != NULL;
+    if (!ok)
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march: %.3g GB",
+                        (double)m->sums_bytes * l->blocks * 1e-9);
+    m->points.columns = m->o->probe_output && m->p->points ? 1 + 2 * m->p->points : 0;
+    m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
+    const int wanted = m->o->spectrum || m->o->far_field;
+    return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
+                        m->p->incident);
+}
+
+/* Room for what the summation keeps. */
+evn_status room_make_notes(struct march *m, int first) {
+    const size_t units = (size_t)evn_units_count(m->units);
+    const size_t group = (size_t)m->p->options.group;
+    const size_t groups = ((size_t)(m->steps - first + 1) + group - 1) / group;
+    m->busy = calloc(units, sizeof *m->busy);
+    m->node = calloc((size_t)m->p->layout->blocks, sizeof *m->node);
+    m->reader = calloc((size_t)m->p->layout->blocks, sizeof *m->reader);
+    m->r->group_s = calloc(groups * units + 1, sizeof *m->r->group_s);
+    m->r->group_blocks = calloc(groups * units + 1, sizeof *m->r->group_blocks);
+    return m->busy && m->node && m->reader && m->r->group_s && m->r->group_blocks
+               ? EVN_OK
+               : evn_fail(EVN_MEMORY, "td-bem: no memory for the times of %zu groups", groups);
+}
+
+/* Steps and mesh must be able to show a frequency at all. */
+static evn_status check_frequency(const tdbem *p, double w) {
+    const double dt = p->incident->dt, h = p->mesh->h_mean;
+    const double most = fmin(M_PI / dt, M_PI * p->options.speed / h);
+    if (!(w >= 0) || !isfinite(w))
+        return evn_fail(EVN_USAGE, "frequencies: %g is none, expected numbers from 0 on", w);
+    if (w <= most) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "frequencies: %g is more than steps of %.4g and mean edges of %.4g can show, "
+                    "expected %.4g at most, two a period; pulse and mesh carry up to %.4g",
+                    w, dt, h, most, p->shape.highest);
+}
+
+/* One line for all frequencies beyond what pulse and mesh carry. */
+static void warn_of_frequencies(const tdbem_run_options *o, tdbem *p) {
+    int above = 0, lost = 0;
+    double first = 0;
+    char others[32] = "";
+    for (int f = 0; f < o->frequencies; f++) {
+        const double w = o->frequency[f];
+        if (pulse_carries(&p->incident->pulse, w) && w <= p->shape.highest) continue;
+        if (!above++) first = w;
+        lost += !pulse_carries(&p->incident->pulse, w);
+    }
+    if (above > 1) snprintf(others, sizeof others, ", and %d more,", above - 1);
+    if (lost)
+        tdbem_warn(
+            p,
+            "frequencies: the pulse has next to nothing at %d of them, whose values are nan: "
+            "pulse and mesh carry up to %.4g",
+            lost, p->shape.highest);
+    else if (above)
+        tdbem_warn(p,
+                   "frequencies: %g%s is above %.4g, which pulse (-40 dB) and mesh (8 "
+                   "edges a wavelength) carry",
+                   first, others, p->shape.highest);
+}
+
+/* Checks options that depend on each other. */
+evn_status room_check(const tdbem_run_options *o, tdbem *p) {
+    evn_status status = EVN_OK;
+    if (o->probe_output && !p->points)
+        return evn_fail(EVN_USAGE, "%s: there are no probes to be written there; give some",
+                        o->probe_output);
+    if (o->vertex_output && !o->vertices)
+        return evn_fail(EVN_USAGE, "%s: there are no vertices to be written there; give some",
+                        o->vertex_output);
+    if ((o->spectrum || o->far_field) && !o->frequencies)
+        return evn_fail(EVN_USAGE, "%s: there are no frequencies; give some",
+                        o->spectrum ? o->spectrum : o->far_field);
+    if (o->every < 0) return evn_fail(EVN_USAGE, "every: %d, expected 1 or more", o->every);
+    for (int f = 0; !status && f < o->frequencies; f++)
+        status = check_frequency(p, o->frequency[f]);
+    if (!status) warn_of_frequencies(o, p);
+    return status;
+}
+
+/* Step 0: nothing has happened. */
+evn_status room_begin_tables(struct march *m) {
+    struct table *t[] = {&m->points, &m->vertices};
+    for (int i = 0; i < 2; i++) {
+        if (!t[i]->columns) continue;
+        double *row = table_row(t[i]);
+        if (!row) return evn_fail(EVN_MEMORY, "td-bem: no memory for tables");
+        memset(row, 0, sizeof *row * (size_t)t[i]->columns);
+        if (i) row[0] = incident_stands(m->p->incident, 0);
+    }
+    for (int i = 0; m->points.columns && i < m->p->points; i++)
+        m->points.value[2 + 2 * i] = incident_value(m->p->incident, m->p->point[i], 0);
+    return EVN_OK;
+}
+
+void room_give_back(struct march *m) {
+    march_device_close(m);
+    solver_detach(m->p->solver);
+    sums_close_devices(m);
+    ranks_close(m);
+    free(m->busy);
+    free(m->node);
+    free(m->reader);
+    evn_loop_close(m->loop);
+    evn_crew_close(m->crew);
+    history_close(m->past);
+    for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
+    free(m->scratch);
+    for (int u = 0; m->first && u < evn_units_count(m->units); u++) free(m->first[u]);
+    free(m->first);
+    free(m->first_core);
+    free(m->sums);
+    free(m->total);
+    free(m->a);
+    free(m->before);
+    free(m->load);
+    free(m->b);
+    free(m->scattered);
+    free(m->vertex);
+    free(m->points.value);
+    free(m->vertices.value);
+    spectra_close(&m->spectra);
+    evn_output_close(m->probe_output);
+    evn_output_close(m->vertex_output);
+    evn_output_close(m->spectrum);
+    evn_output_close(m->far_field);
+    free(m->mark.sums);
+    states_close(&m->states);
+    timed_close(&m->timed);
+}

@@ -1,0 +1,825 @@
+/* Generation of the slices.
+ *
+ * Work comes in tiles, pairs of patches of some tens of triangles. A tile adds to the row-vectors
+ * between the vertices of its two patches, at once in their final place, which is known since all
+ * ranges were found first. Two tiles whose patches touch would meet in an entry, so tiles are
+ * coloured: colour after colour, all tiles of one colour at the same time. There are no atomics,
+ * and the order in which contributions meet in an entry does not depend on the number of threads.
+ *
+ * Columns can be made an interval at a time, so that not all values are in memory at once. Each
+ * interval goes through all tiles in the same order and leaves out the pairs that it does not need,
+ * so entries have the same bits as if all were made at once. A pair is computed once for each
+ * interval that it adds to: only those at the border of two intervals twice where the matrices are
+ * not symmetric, nearly all of them twice where they are. */
+#include "tdbem/matrices/slices_inside.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#    include <omp.h>
+#endif
+
+/* ---- patches, tiles, colours ---- */
+
+struct plan {
+    int patches, size;        /* patch p has places p*size .. */
+    int *touch_start, *touch; /* patches that share a vertex, itself among them, ascending */
+    int colours;
+    size_t *colour_start; /* tiles of each colour */
+    struct tile {
+        int a, b; /* a <= b */
+    } * tile;
+};
+
+/* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
+ * tiles enough for several threads. */
+static int patch_size(int triangles) {
+    int size = triangles / 48 / 8 * 8;
+    return size < 16 ? 16 : size > 64 ? 64 : size;
+}
+
+static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+static int patches_touch(struct plan *p, const struct body *b) {
+    size_t room = 16 * (size_t)p->patches + 64, n = 0;
+    p->touch_start = malloc(((size_t)p->patches + 1) * sizeof *p->touch_start);
+    p->touch = malloc(room * sizeof *p->touch);
+    int *mark = malloc((size_t)p->patches * sizeof *mark);
+    int ok = p->touch_start && p->touch && mark;
+    for (int i = 0; ok && i < p->patches; i++) mark[i] = -1;
+    for (int i = 0; ok && i < p->patches; i++) {
+        p->touch_start[i] = (int)n;
+        int end = (i + 1) * p->size < b->triangles ? (i + 1) * p->size : b->triangles;
+        for (int place = i * p->size; place < end; place++)
+            for (int e = 0; e < 3; e++) {
+                int v = b->corner[place][e];
+                for (int r = b->ring_start[v]; r < b->ring_start[v + 1]; r++) {
+                    int other = b->ring[r] / p->size;
+                    if (mark[other] == i) continue;
+                    mark[other] = i;
+                    if (n == room) {
+                        int *more = realloc(p->touch, 2 * room * sizeof *more);
+                        if (!more) {
+                            free(mark);
+                            return 0;
+                        }
+                        p->touch = more;
+                        room *= 2;
+                    }
+                    p->touch[n++] = other;
+                }
+            }
+        qsort(p->touch + p->touch_start[i], n - (size_t)p->touch_start[i], sizeof *p->touch,
+              compare_ints);
+    }
+    if (ok) p->touch_start[p->patches] = (int)n;
+    free(mark);
+    return ok;
+}
+
+static size_t tile_number(int a, int b) { /* a <= b */
+    return (size_t)b * ((size_t)b + 1) / 2 + (size_t)a;
+}
+
+enum { COLOURS = 4096 };
+
+/* Greedy: the lowest colour that no tile in the way has. Tiles {a,b} and {c,d} are in each other's
+ * way if a touches c and b touches d, or a touches d and b touches c. */
+static int colour_tiles(struct plan *p) {
+    const size_t tiles = tile_number(0, p->patches);
+    uint16_t *colour = malloc(tiles * sizeof *colour);
+    size_t *used = calloc(COLOURS, sizeof *used);
+    p->colour_start = calloc(COLOURS + 1, sizeof *p->colour_start);
+    p->tile = malloc(tiles * sizeof *p->tile);
+    int ok = colour && used && p->colour_start && p->tile;
+    for (size_t t = 0; ok && t < tiles; t++) colour[t] = UINT16_MAX;
+    size_t stamp = 0;
+    for (int b = 0; ok && b < p->patches; b++)
+        for (int a = 0; a <= b; a++) {
+            stamp++;
+            for (int i = p->touch_start[a]; i < p->touch_start[a + 1]; i++)
+                for (int j = p->touch_start[b]; j < p->touch_start[b + 1]; j++) {
+                    int c = p->touch[i], d = p->touch[j];
+                    size_t other = c <= d ? tile_number(c, d) : tile_number(d, c);
+                    if (colour[other] < COLOURS) used[colour[other]] = stamp;
+                }
+            int free_colour = 0;
+            while (free_colour < COLOURS && used[free_colour] == stamp) free_colour++;
+            if (free_colour == COLOURS) ok = 0;
+            colour[tile_number(a, b)] = (uint16_t)free_colour;
+            if (ok) p->colour_start[free_colour + 1]++;
+            if (free_colour + 1 > p->colours) p->colours = free_colour + 1;
+        }
+    for (int c = 0; ok && c < p->colours; c++) {
+        p->colour_start[c + 1] += p->colour_start[c];
+        used[c] = p->colour_start[c];
+    }
+    for (int b = 0; ok && b < p->patches; b++)
+        for (int a = 0; a <= b; a++)
+            p->tile[used[colour[tile_number(a, b)]]++] = (struct tile){a, b};
+    free(colour);
+    free(used);
+    return ok;
+}
+
+static void plan_close(struct plan *p) {
+    free(p->touch_start);
+    free(p->touch);
+    free(p->colour_start);
+    free(p->tile);
+}
+
+static void plan_size(struct plan *p, const struct body *b) {
+    p->size = patch_size(b->triangles);
+    p->patches = (b->triangles + p->size - 1) / p->size;
+}
+
+static evn_status plan_open(struct plan *p, const struct body *b) {
+    if (patches_touch(p, b) && colour_tiles(p)) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the plan of %d patches", p->patches);
+}
+
+/* ---- one tile ---- */
+
+/* The interval that is being made. */
+struct job {
+    const struct slices *s;
+    const struct body *body;
+    const struct quadrature *quadrature;
+    enum shells_kind kind;
+    double eta, damping, scale; /* scale: options_scale() */
+    int from, to;               /* columns from .. to-1 */
+    int last;                   /* only k <= last */
+    char *wanted;               /* [place]: whether the triangle has a vertex in from .. to-1 */
+    char *patch;                /* [patch]: whether one of its triangles has */
+    size_t *begin;              /* [to - from + 1]: number of values before each column */
+    double *value;
+    /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
+    struct place {
+        uint32_t at;
+        uint16_t first;
+        uint8_t count;
+    } * place;
+};
+
+static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
+
+/* Adds `values`, those of k0, k0+1, .., to row-vector (i,j). k outside of the range comes from
+ * rounding at a multiple of delta and carries nothing. */
+#if LANES == 8
+INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
+    const int low = place.first - k0, high = low + place.count;
+    if (low >= LANES || high <= 0) return;
+    const unsigned below = low > 0 ? (1u << low) - 1 : 0,
+                   upto = high < LANES ? (1u << high) - 1 : 0xff;
+    const __mmask8 mine = (__mmask8)(upto & ~below);
+    double *at = job->value + (ptrdiff_t)(job->begin[column] + place.at) - low;
+    _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
+}
+#else
+INLINE void add_row(const struct job *job, int i, int j, int k0, const double *values, int count) {
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
+    double *at = job->value + job->begin[column] + place.at;
+    for (int m = 0; m < count; m++) {
+        const int l = k0 + m - place.first;
+        if (l >= 0 && l < place.count) at[l] += values[m * 9 * LANES];
+    }
+}
+#endif
+
+/* Adds the pairs of the first `lanes` outer triangles. Where the matrices are symmetric each value
+ * goes to (i,j) and (j,i) at once, so that both have the same sum in the same order; a triangle
+ * with itself has half of each. */
+static void scatter(const struct job *job, struct shells_result *r, const int *lane, int lanes,
+                    int inner, int symmetric) {
+    const int *col = job->body->corner[inner], turned = shells_turned(job->kind);
+    vec factor = vec_set(job->scale);
+    for (int l = 0; l < lanes; l++)
+        if (symmetric && lane[l] == inner) factor[l] *= 0.5;
+    for (int i = 0; i < 9 * r->count; i++) r->value[i] *= factor;
+#if LANES == 8
+    int first[LANES];
+    for (int l = 0; l < LANES; l++) first[l] = (int)r->first[l];
+    for (int m = 0; m < r->count; m += LANES)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                vec t[LANES];
+                for (int n = 0; n < LANES; n++)
+                    t[n] = m + n < r->count ? r->value[9 * (m + n) + 3 * a + b] : vec_set(0);
+                vec_transpose(t);
+                for (int l = 0; l < lanes; l++) {
+                    const int i = job->body->corner[lane[l]][a], k0 = first[l] + m;
+                    if (!turned) add_row(job, i, col[b], k0, t[l]);
+                    if (symmetric || turned) add_row(job, col[b], i, k0, t[l]);
+                }
+            }
+#else
+    for (int l = 0; l < lanes; l++)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l];
+                const double *values = (const double *)(r->value + 3 * a + b) + l;
+                if (!turned) add_row(job, i, col[b], k0, values, r->count);
+                if (symmetric || turned) add_row(job, col[b], i, k0, values, r->count);
+            }
+#endif
+}
+
+/* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one. All
+ * of the vector are then computed. */
+static int any_needed(const struct job *job, const int *lane, int inner) {
+    const int symmetric = shells_symmetric(job->kind);
+    const int turned = shells_turned(job->kind);
+    int needed = !turned && job->wanted[inner];
+    for (int l = 0; (symmetric || turned) && l < LANES; l++) needed |= job->wanted[lane[l]];
+    return needed;
+}
+
+/* Whether two triangles can be so near that they have values for k <= last. */
+static int within_reach(const struct job *job, int p, int q) {
+    const struct body *b = job->body;
+    if (job->last == INT_MAX) return 1;
+    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
+    double d2 = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = b->centre[p][c] - b->centre[q][c];
+        d2 += d * d;
+    }
+    return d2 <= reach * reach;
+}
+
+/* All pairs of the listed outer triangles with one inner triangle, with one rule. */
+static void pairs(const struct job *job, struct shells_result *r, const int *place, int count,
+                  int inner, enum nearness nearness) {
+    const struct rule *rule = &job->quadrature->rule[nearness];
+    const int symmetric = shells_symmetric(job->kind);
+    for (int at = 0; at < count; at += LANES) {
+        int lane[LANES];
+        for (int l = 0; l < LANES; l++) lane[l] = place[at + l < count ? at + l : count - 1];
+        if (!any_needed(job, lane, inner)) continue;
+        struct shells_outer outer;
+        outer_load(&outer, job->body, lane, inner);
+        for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
+            int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
+            shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, job->damping,
+                        rule, from, points);
+            scatter(job, r, lane, count - at < LANES ? count - at : LANES, inner, symmetric);
+        }
+    }
+}
+
+/* Outer triangles of one patch, inner ones of another. */
+static void half_tile(const struct job *job, struct shells_result *r, const struct plan *p,
+                      int outer, int inner) {
+    const struct body *b = job->body;
+    const int symmetric = shells_symmetric(job->kind);
+    const int q0 = inner * p->size, p0 = outer * p->size;
+    const int q1 = q0 + p->size < b->triangles ? q0 + p->size : b->triangles;
+    const int p1 = p0 + p->size < b->triangles ? p0 + p->size : b->triangles;
+    const int turned = shells_turned(job->kind), outer_counts = symmetric || turned;
+    if (!(!turned && job->patch[inner]) && !(outer_counts && job->patch[outer])) return;
+    for (int q = q0; q < q1; q++) {
+        if (!job->wanted[q] && !(outer_counts && job->patch[outer])) continue;
+        int list[NEARNESS][64], count[NEARNESS] = {0};
+        for (int t = p0; t < p1; t++) {
+            /* a pair is evaluated once, with the triangle of lower number as the outer one */
+            if (symmetric && b->triangle[t] > b->triangle[q]) continue;
+            if (!within_reach(job, t, q)) continue;
+            enum nearness n = pair_nearness(b, t, q);
+            list[n][count[n]++] = t;
+        }
+        for (int n = 0; n < NEARNESS; n++) pairs(job, r, list[n], count[n], q, (enum nearness)n);
+    }
+}
+
+/* shares of the time: ranges, and M_0 where it is made apart */
+static const double RANGES = 0.05, RAW = 0.03;
+
+static void span_set(struct span *s, double begun, double share) {
+    s->begun = begun;
+    s->share = share;
+}
+
+static evn_status all_tiles(const struct job *job, const struct plan *p, const struct span *span,
+                            int cores) {
+    int failed = 0, stopped = 0;
+    const double all = (double)p->colour_start[p->colours];
+    size_t done = 0;
+#pragma omp parallel num_threads(cores)
+    {
+        struct shells_result r;
+        int mine = shells_open(&r, job->s->longest) != EVN_OK, first = 1;
+        if (mine) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#ifdef _OPENMP
+        first = omp_get_thread_num() == 0;
+#endif
+#pragma omp barrier
+        for (int c = 0; c < p->colours; c++) {
+#pragma omp for schedule(dynamic, 1)
+            for (size_t t = p->colour_start[c]; t < p->colour_start[c + 1]; t++) {
+                int stop;
+#pragma omp atomic read
+                stop = stopped;
+                if (failed || stop) continue;
+                const struct tile tile = p->tile[t];
+                half_tile(job, &r, p, tile.a, tile.b);
+                if (tile.a != tile.b) half_tile(job, &r, p, tile.b, tile.a);
+                size_t now;
+#pragma omp atomic capture
+                now = ++done;
+                if (first && span_tell(span, (double)now / all)) {
+#pragma omp atomic write
+                    stopped = 1;
+                }
+            }
+        }
+        shells_close(&r);
+    }
+    if (failed) return evn_fail(EVN_MEMORY, "matrices: no memory for a thread's work space");
+    if (stopped) return evn_fail(EVN_STOPPED, "matrices: stopped on request");
+    return EVN_OK;
+}
+
+/* ---- observation points ---- */
+
+static evn_status all_points(const struct job *job, const struct slices_options *o, int cores) {
+    const struct body *b = job->body;
+    const struct slices *s = job->s;
+    const int single = s->problem == TDBEM_SOFT;
+    const double scale = single ? s->delta : 1;
+    int failed = 0;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 1) reduction(| : failed)
+    for (int from = 0; from < o->points; from += LANES) {
+        struct shells_result r;
+        if (shells_open(&r, UINT8_MAX)) {
+            failed = 1;
+            continue;
+        }
+        vec x[3];
+        for (int l = 0; l < LANES; l++) {
+            const double *point = o->point[from + l < o->points ? from + l : o->points - 1];
+            for (int c = 0; c < 3; c++) x[c][l] = (point[c] - b->middle[c]) / s->delta;
+        }
+        for (int q = 0; q < b->triangles; q++) {
+            if (!job->wanted[q]) continue;
+            shells_potential(&r, single, x, &b->inner[q]);
+            for (int l = 0; l < LANES && from + l < o->points; l++)
+                for (int e = 0; e < 3; e++) {
+                    const int j = b->corner[q][e], row = s->columns + from + l;
+                    if (!has_column(job, j)) continue;
+                    const size_t column = (size_t)(j - job->from);
+                    const struct place at = job->place[column * (size_t)s->rows + (size_t)row];
+                    const int first = at.first, end = first + at.count;
+                    double *to = job->value + job->begin[column] + at.at;
+                    for (int m = 0; m < r.count; m++) {
+                        int k = (int)r.first[l] + m;
+                        if (k >= first && k < end) to[k - first] += scale * r.value[3 * m + e][l];
+                    }
+                }
+        }
+        shells_close(&r);
+    }
+    if (failed) return evn_fail(EVN_MEMORY, "matrices: no memory for the observation points");
+    return EVN_OK;
+}
+
+/* ---- mass terms, skew lag ---- */
+
+/* M_k(i,j), or NULL where the interval has none. */
+static double *entry(const struct job *job, int k, int i, int j) {
+    if (!has_column(job, j)) return NULL;
+    const size_t column = (size_t)(j - job->from);
+    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
+    if (k < at.first || k >= at.first + at.count) return NULL;
+    return job->value + job->begin[column] + at.at + (k - at.first);
+}
+
+/* Rigid: eta/(2 delta) G into M_0 and out of M_1; soft: eta/2 G into M_0. Supports that meet have
+ * ranges that begin at 0 and go to 1 at least. */
+static void add_mass(const struct job *job) {
+    const struct mesh *m = job->body->mesh;
+    const int rigid = job->s->problem == TDBEM_RIGID;
+    const double part = rigid ? 2 * job->s->delta : 2;
+    for (int t = 0; t < m->triangles; t++) {
+        double normal[3], area = mesh_normal(m, t, normal);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                const double g = area / (a == b ? 6 : 12) * job->eta / part;
+                double *now = entry(job, 0, m->corner[t][a], m->corner[t][b]);
+                double *before = !rigid ? NULL : entry(job, 1, m->corner[t][a], m->corner[t][b]);
+                if (now) *now += g;
+                if (before) *before -= g;
+            }
+    }
+}
+
+/* M_0(i,j) of all columns, from those of column j, whose rows ascend. */
+static double in_column(const struct slices_csr *m, int i, int j) {
+    size_t low = m->start[j], high = m->start[j + 1] - 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->column[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return m->value[low];
+}
+
+/* The skew-symmetric part Z of M_0 acts one step later, on a_(n-1). Rigid bodies with walls or gaps
+ * that are thinner than a step, whose two sides then meet in M_0, would grow by that: there it acts
+ * on 2 a_(n-1) - a_(n-2), which is nearer to a_n. `raw` is M_0 as it is before, of all columns:
+ * its transpose belongs to other intervals. */
+static void skew_lag(const struct job *job, const struct slices_csr *raw, int thin, int cores) {
+    const int further = thin && job->s->problem == TDBEM_RIGID;
+    (void)cores;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 16)
+    for (int j = job->from; j < job->to; j++)
+        for (size_t e = raw->start[j]; e < raw->start[j + 1]; e++) {
+            const int i = raw->column[e];
+            if (i == j) continue;
+            const double mine = raw->value[e], other = in_column(raw, j, i);
+            *entry(job, 0, i, j) = 0.5 * (mine + other);
+            *entry(job, 1, i, j) += (further ? 1 : 0.5) * (mine - other);
+            if (further) *entry(job, 2, i, j) -= 0.5 * (mine - other);
+        }
+}
+
+/* ---- from outside ---- */
+
+enum shells_kind options_kind(const struct slices_options *o) {
+    if (o->problem == TDBEM_SOFT) return o->eta > 0 ? SHELLS_SINGLE_COMBINED : SHELLS_SINGLE;
+    return o->eta > 0 ? SHELLS_COMBINED : SHELLS_HYPERSINGULAR;
+}
+
+double options_scale(const struct slices_options *o) {
+    const double d = o->delta;
+    if (o->problem == TDBEM_RIGID) return d;
+    return o->eta > 0 ? d * d : d * d * d;
+}
+
+evn_status options_check(const struct slices_options *o, const struct mesh *mesh) {
+    if (!(o->delta > 0) || !isfinite(o->delta))
+        return evn_fail(EVN_USAGE, "matrices: delta %g: expected a positive length, as %.3g",
+                        o->delta, 0.5 * mesh->h_mean);
+    if (!(o->eta >= 0) || !isfinite(o->eta))
+        return evn_fail(EVN_USAGE, "matrices: eta %g: expected 0 or more, as 0.5", o->eta);
+    if (o->problem != TDBEM_RIGID && o->problem != TDBEM_SOFT)
+        return evn_fail(EVN_USAGE, "matrices: no problem %d", (int)o->problem);
+    if (o->quad < 0 || o->quad > 6)
+        return evn_fail(EVN_USAGE, "matrices: --quad %d, expected 0 to 6", o->quad);
+    if (o->rule && o->rule != 3 && o->rule != 6 && o->rule != 7 && o->rule != 12 && o->rule != 16)
+        return evn_fail(EVN_USAGE, "matrices: no rule of %d points; there are 3, 6, 7, 12, 16",
+                        o->rule);
+    if (o->points < 0 || o->points > 1000000)
+        return evn_fail(EVN_USAGE, "matrices: %d observation points, expected 0 to 1000000",
+                        o->points);
+    for (int p = 0; p < o->points; p++)
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(o->point[p][c]) <= 1e100))
+                return evn_fail(EVN_USAGE,
+                                "matrices: observation point %d: coordinate %c is %g, expected a "
+                                "number",
+                                p, "xyz"[c], o -> point[p][c]);
+    return EVN_OK;
+}
+
+/* ---- intervals ---- */
+
+struct slices_maker {
+    struct slices *s;
+    struct slices_options options;
+    struct body body;
+    struct quadrature quadrature;
+    struct plan plan;
+    struct slices_csr raw; /* combined: M_0 before the skew lag, by columns */
+    int cores;
+    int known; /* columns whose sizes are known */
+    struct span progress;
+};
+
+/* ---- ranges ---- */
+
+/* Opens slices with columns, rows and kmax, without ranges. */
+static evn_status shape_open(struct slices **out, const struct mesh *mesh,
+                             const struct slices_options *o, int columns) {
+    struct slices *s = *out = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    s->columns = columns;
+    s->rows = mesh->vertices + o->points;
+    s->kmax_points = -1;
+    s->problem = o->problem;
+    s->delta = o->delta;
+    s->eta = o->eta;
+    s->quad = o->quad;
+    s->rule = o->rule;
+    s->begin = calloc((size_t)columns + 1, sizeof *s->begin);
+    if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", columns);
+    return ranges_kmax(&s->kmax, mesh, o);
+}
+
+/* How many entries each column of M_0 has. */
+static void count_raw(struct slices_maker *m, int from, int to) {
+    const struct slices *s = m->s;
+    for (int j = from; j < to; j++) {
+        size_t n = 0;
+        for (size_t e = slices_at(s, j); e < slices_at(s, j) + (size_t)m->body.vertices; e++)
+            n += !s->first[e] && s->count[e];
+        m->raw.start[j + 1] = m->raw.start[j] + n;
+    }
+}
+
+evn_status slices_maker_ranges(struct slices_maker *m, int from, int to) {
+    struct slices *s = m->s;
+    if (from < to && from >= s->low && to <= s->high) return EVN_OK;
+    if (from > m->known) return evn_fail(EVN_USAGE, "matrices: ranges are found in order");
+    evn_status status = ranges_room(s, from, to);
+    if (from == to) return status;
+    if (m->known < s->columns)
+        span_set(&m->progress, RANGES * from / s->columns, RANGES * (to - from) / s->columns);
+    if (!status) status = ranges_find(s, &m->body, &m->options, m->cores, &m->progress);
+    if (status || to <= m->known) return status;
+    ranges_measure(s, m->known, m->body.vertices);
+    if (m->raw.start) count_raw(m, m->known, to);
+    m->known = to;
+    return EVN_OK;
+}
+
+evn_status slices_maker_sample(struct slices **out, const struct slices_maker *m, const int *column,
+                               int count) {
+    evn_status status = shape_open(out, m->body.mesh, &m->options, count);
+    if (!status) status = ranges_room(*out, 0, count);
+    if (!status) status = ranges_sample(*out, &m->body, &m->options, m->cores, column, count);
+    if (!status) {
+        ranges_measure(*out, 0, m->body.vertices);
+        return EVN_OK;
+    }
+    slices_close(*out);
+    *out = NULL;
+    return status;
+}
+
+double slices_maker_plan_bytes(const struct slices_maker *m) {
+    const double tiles = (double)tile_number(0, m->plan.patches);
+    return tiles * (sizeof *m->plan.tile + sizeof(uint16_t));
+}
+
+/* ---- one interval ---- */
+
+static void job_close(struct job *job) {
+    free(job->wanted);
+    free(job->patch);
+    free(job->begin);
+    free(job->place);
+    free(job->value);
+}
+
+static evn_status job_memory(struct job *job) {
+    evn_status status = evn_fail(
+        EVN_MEMORY, "matrices: no memory for the values of columns %d to %d (%.1f GB)", job->from,
+        job->to - 1, 8e-9 * (double)(job->s->begin[job->to] - job->s->begin[job->from]));
+    job_close(job);
+    return status;
+}
+
+/* Columns from .. to-1, and k up to `last`, all zero. */
+static evn_status job_open(struct job *job, const struct slices_maker *m, int from, int to,
+                           int last) {
+    const struct slices *s = m->s;
+    const struct body *b = &m->body;
+    *job = (struct job){.s = s,
+                        .body = b,
+                        .quadrature = &m->quadrature,
+                        .kind = options_kind(&m->options),
+                        .eta = s->eta,
+                        .damping = slices_damping(b->mesh, s->problem, s->eta, s->delta),
+                        .scale = options_scale(&m->options),
+                        .from = from,
+                        .to = to,
+                        .last = last};
+    const size_t rows = (size_t)s->rows, columns = (size_t)(to - from);
+    job->wanted = calloc((size_t)b->triangles, 1);
+    job->patch = calloc((size_t)m->plan.patches, 1);
+    job->begin = calloc(columns + 1, sizeof *job->begin);
+    job->place = malloc(rows * columns * sizeof *job->place);
+    if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
+    for (int p = 0; p < b->triangles; p++)
+        for (int e = 0; e < 3; e++)
+            if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++) {
+        uint32_t sum = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const size_t e = slices_at(s, from) + c * rows + i;
+            const int end = s->first[e] + s->count[e] - 1;
+            const int cut = end > last ? end - last : 0;
+            const int count = cut < s->count[e] ? s->count[e] - cut : 0;
+            job->place[c * rows + i] = (struct place){sum, s->first[e], (uint8_t)count};
+            sum += (uint32_t)count;
+        }
+        job->begin[c + 1] = sum;
+    }
+    for (size_t c = 0; c < columns; c++) job->begin[c + 1] += job->begin[c];
+    job->value = malloc((job->begin[columns] + 8) * sizeof *job->value);
+    if (!job->value) return job_memory(job);
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++)
+        memset(job->value + job->begin[c], 0,
+               (job->begin[c + 1] - job->begin[c]) * sizeof *job->value);
+    return EVN_OK;
+}
+
+static evn_status raw_room(struct slices_maker *m) {
+    struct slices_csr *raw = &m->raw;
+    const size_t all = raw->start[m->s->columns];
+    raw->column = malloc((all + 1) * sizeof *raw->column);
+    raw->value = malloc((all + 1) * sizeof *raw->value);
+    if (raw->column && raw->value) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
+}
+
+/* The interval's part of it: the rows that its columns have, and their values. */
+static void take_raw(struct slices_maker *m, const struct job *job) {
+    const struct slices *s = m->s;
+    for (int j = job->from; j < job->to; j++) {
+        size_t at = m->raw.start[j];
+        for (int i = 0; i < m->body.vertices; i++) {
+            const size_t e = slices_at(s, j) + (size_t)i;
+            if (s->first[e] || !s->count[e]) continue;
+            m->raw.column[at] = i;
+            m->raw.value[at++] = *entry(job, 0, i, j);
+        }
+    }
+}
+
+/* Columns of M_0 that take no more than columns `low` .. to-1 with all k: the end of those from
+ * `from` on. Where ranges come by parts, these are in the account. */
+static int raw_cut(const struct slices_maker *m, int from, int low, int to) {
+    const struct slices *s = m->s;
+    const int whole = s->high - s->low == s->columns;
+    const double rows = (whole ? 8.0 : 11.0) * s->rows;
+    const double room = 8.0 * (double)(s->begin[to] - s->begin[low]) + rows * (to - low);
+    double used = 0;
+    int end = from;
+    for (; end < s->columns; end++) {
+        used += rows + 8.0 * (double)(m->raw.start[end + 1] - m->raw.start[end]);
+        if (used > room && end > from) break;
+    }
+    return end;
+}
+
+/* M_0 alone, of all columns, a few pairs of triangles a column, in the memory of columns `low` ..
+ * to-1. */
+static evn_status make_raw(struct slices_maker *m, int low, int to) {
+    const struct slices *s = m->s;
+    evn_status status = EVN_OK;
+    for (int from = 0; !status && from < s->columns;) {
+        struct job job;
+        const int end = raw_cut(m, from, low, to);
+        span_set(&m->progress, RANGES + RAW * from / s->columns, RAW * (end - from) / s->columns);
+        status = slices_maker_ranges(m, from, end);
+        if (!status) status = job_open(&job, m, from, end, 0);
+        if (status) break;
+        status = all_tiles(&job, &m->plan, &m->progress, m->cores);
+        if (!status) {
+            add_mass(&job);
+            take_raw(m, &job);
+        }
+        job_close(&job);
+        from = end;
+    }
+    return status;
+}
+
+evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
+                                const struct slices_options *o, int cores) {
+    *out = NULL;
+    evn_status status = options_check(o, mesh);
+    if (status) return status;
+    struct slices_maker *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    m->options = *o;
+    m->cores = cores < 1 ? 1 : cores;
+    m->progress.options = &m->options;
+    status = shape_open(&m->s, mesh, o, mesh->vertices);
+    if (!status) status = body_open(&m->body, mesh, o->delta);
+    if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
+    if (!status) plan_size(&m->plan, &m->body);
+    if (!status && !shells_symmetric(options_kind(o))) {
+        m->raw.rows = mesh->vertices;
+        m->raw.start = calloc((size_t)mesh->vertices + 1, sizeof *m->raw.start);
+        if (!m->raw.start) status = evn_fail(EVN_MEMORY, "matrices: no memory for M_0");
+    }
+    if (status) {
+        slices_maker_close(m);
+        return status;
+    }
+    *out = m;
+    return EVN_OK;
+}
+
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *o, int cores) {
+    evn_status status = slices_maker_prepare(out, mesh, o, cores);
+    if (!status) status = slices_maker_ranges(*out, 0, (*out)->s->columns);
+    if (!status) return EVN_OK;
+    slices_maker_close(*out);
+    *out = NULL;
+    return status;
+}
+
+void slices_maker_close(struct slices_maker *m) {
+    if (!m) return;
+    slices_close(m->s);
+    slices_csr_free(&m->raw);
+    plan_close(&m->plan);
+    quadrature_close(&m->quadrature);
+    body_close(&m->body);
+    free(m);
+}
+
+const struct slices *slices_maker_slices(const struct slices_maker *m) { return m->s; }
+
+evn_status slices_maker_next(struct slices_maker *m, int to) {
+    struct slices *s = m->s;
+    const int from = s->to, all = s->columns,
+              combined = !shells_symmetric(options_kind(&m->options));
+    if (m->known < all) return evn_fail(EVN_USAGE, "matrices: not all ranges have been found");
+    free(s->value);
+    s->value = NULL;
+    s->from = from;
+    struct job job;
+    evn_status status = m->plan.tile ? EVN_OK : plan_open(&m->plan, &m->body);
+    const int apart = combined && (from > 0 || to < all);
+    const int first = combined && !m->raw.column;
+    if (!status && first) status = raw_room(m);
+    if (!status && first && apart) status = make_raw(m, from, to);
+    const double begun = RANGES + (apart ? RAW : 0), share = (1 - begun) / all;
+    const double begin = begun + share * from, again = 0.1 * share * (to - from);
+    span_set(&m->progress, begin, again);
+    if (!status) status = slices_maker_ranges(m, from, to);
+    if (!status) status = job_open(&job, m, from, to, INT_MAX);
+    if (status) return status;
+    span_set(&m->progress, begin + again, share * (to - from) - again);
+    status = all_tiles(&job, &m->plan, &m->progress, m->cores);
+    if (!status) status = all_points(&job, &m->options, m->cores);
+    if (!status && combined) {
+        add_mass(&job);
+        if (!apart) take_raw(m, &job);
+        skew_lag(&job, &m->raw, m->options.thin, m->cores);
+    }
+    if (!status) {
+        s->value = job.value;
+        s->to = to;
+        job.value = NULL;
+    }
+    job_close(&job);
+    return status;
+}
+
+void slices_maker_skip(struct slices_maker *m, int to) {
+    free(m->s->value);
+    m->s->value = NULL;
+    m->s->from = m->s->to = to;
+}
+
+evn_status slices_generate(struct slices **out, const struct mesh *mesh,
+                           const struct slices_options *o, int cores) {
+    *out = NULL;
+    struct slices_maker *m;
+    evn_status status = slices_maker_open(&m, mesh, o, cores);
+    if (status) return status;
+    status = slices_maker_next(m, m->s->columns);
+    if (!status) {
+        *out = m->s;
+        m->s = NULL;
+    }
+    slices_maker_close(m);
+    return status;
+}
+
+evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
+                       const struct slices_options *o, int cores) {
+    memset(out, 0, sizeof *out);
+    struct slices_maker *m;
+    evn_status status = slices_maker_open(&m, mesh, o, cores);
+    if (status) return status;
+    const struct slices *s = m->s;
+    out->kmax = s->kmax;
+    out->longest = s->longest;
+    out->nnz = s->nnz;
+    out->values = s->begin[s->columns];
+    out->bytes = 8.0 * (double)out->values + 3.0 * s->rows * s->columns + 8.0 * (s->columns + 1);
+    slices_maker_close(m);
+    return EVN_OK;
+}

@@ -1,0 +1,187 @@
+/* The matrices M_k of the time-domain boundary element method, stored as slices: for each column j
+ * a dense row-vector over k for every row i.
+ *
+ * Marching-on-in-time: sum over k of M_k a_(n-k) = l_n. P1 in space; sound-hard: hats in time,
+ * tested with the steps' indicator functions (Bramas, Coulaud, Sylvand, Parallel Computing 49
+ * (2015), section 3, for the slices; the combined field equation for the formulation); sound-soft:
+ * constants in each step, and the same tests. M_k(i,j) is
+ * not zero only while a sphere of radius about k*delta around a point of i's support meets j's, so
+ * for each (i,j) the k's are one contiguous range, known from geometry before anything is
+ * integrated.
+ *
+ * Bits do not depend on the number of cores. Everything is computed in double.
+ */
+#ifndef TDBEM_SLICES_H
+#define TDBEM_SLICES_H
+
+#include "tdbem/mesh/mesh.h"
+#include <evener/status.h>
+#include <evener/program.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tdbem_problem {
+    TDBEM_RIGID, /* du/dn = 0; the unknown is the total pressure at the vertices */
+    TDBEM_SOFT   /* u = 0; the unknown is du/dn */
+};
+
+/* Column j's values are begin[j+1] - begin[j] from slices_column() on, row after row; the
+ * row-vector of row i begins after those of rows 0 .. i-1 and has M_k for k = first ..
+ * first+count-1. Ranges are there for all columns, values only for columns from .. to-1, which are
+ * all of them except where slices come by intervals.
+ *
+ * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive
+ * definite: with eta > 0 its skew-symmetric part has been moved to M_1, or to M_1 and M_2 (the skew
+ * lag). Rows columns
+ * .. rows-1 are the given points: the scattered pressure at point p and time t_n is PLUS the sum
+ * over k and j of M_k(columns+p, j) a_(n-k)(j), for both problems. A point nearer than delta to the
+ * surface has entries of k = 0, which need a_n itself. */
+struct slices {
+    int columns, rows;
+    int kmax; /* largest k of the matrices: floor(longest/delta), and 2 more for rigid, 1 more
+                 for soft with eta > 0 */
+    int kmax_points; /* largest k of the points' rows, -1 without points */
+    int longest;     /* largest count, d_max */
+    enum tdbem_problem problem;
+    double delta; /* c dt, a length */
+    double eta;
+    int quad, rule;
+    int low, high;   /* columns whose ranges are there: all, except where there is no room */
+    uint16_t *first; /* [(j - low) * rows + i] */
+    uint8_t *count;
+    size_t *begin; /* [columns + 1] */
+    int from, to;  /* columns whose values are there */
+    double *value; /* values of these columns */
+    size_t nnz;    /* values of the matrices, without the points' */
+};
+
+struct slices_options {
+    enum tdbem_problem problem;
+    double eta; /* >= 0, weight of the second equation. 0: hypersingular or single layer alone, all
+                   M_k symmetric to the bit */
+    double delta; /* c dt as a length, > 0 */
+    int thin; /* parts of the surface that face each other are nearer than delta: see skew_lag() */
+    int quad; /* 0: production rule. L > 0: touching pairs with 16 points on each of the 4^L parts
+                 of the outer triangle, others with 4^L parts of their own rule; up to 6 */
+    int rule; /* 0: by nearness, 12, 7, 6 or 3 points; else that many points for all pairs: then
+                 constants are null fields to round-off, also of the double layer */
+    int points; /* observation points, one more row each */
+    const double (*point)[3];
+    /* called now and then by one thread with the share done, 0..1; returning non-zero stops the
+     * generation with EVN_STOPPED. NULL: not wanted */
+    int (*progress)(double done, void *arg);
+    void *arg;
+};
+
+/* Soft, eta > 0: the equations are those of (1/c) d/dt + 1/longest of the single layer, and eta
+ * times its normal derivative. The latter and d/dt alone would let a charge stay that makes a
+ * constant pressure inside; this lets it go within some transits. 1/longest times delta, else 0. */
+static inline double slices_damping(const struct mesh *m, enum tdbem_problem problem, double eta,
+                                    double delta) {
+    return problem == TDBEM_SOFT && eta > 0 ? delta / m->longest : 0;
+}
+
+/* Generates on `cores` threads. EVN_USAGE: options out of range, or a mesh so fine in units of
+ * delta that ranges do not fit (the message says which delta would). EVN_MEMORY. EVN_STOPPED. */
+evn_status slices_generate(struct slices **out, const struct mesh *mesh,
+                           const struct slices_options *options, int cores);
+void slices_close(struct slices *slices);
+
+/* slices_generate() by intervals of columns, where there is no room for all values at once: the
+ * same bits, whatever the intervals. Ranges are found by opening; then each call makes the columns
+ * from where the one before ended (0 at first) up to `to`-1, instead of those that there were. In
+ * memory there is an interval at a time: 8 bytes for each value and each row-vector of it, beside 3
+ * bytes for each of all row-vectors. Few intervals are best, of columns that are neighbours in
+ * space: slices.c says what is computed twice. `mesh` and the options' points must outlive the
+ * maker. After a failure it can only be closed. */
+struct slices_maker;
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *options, int cores);
+evn_status slices_maker_next(struct slices_maker *maker, int to);
+
+/* Leaves columns out: the next ones that are made begin with `to`. */
+void slices_maker_skip(struct slices_maker *maker, int to);
+
+/* Where there is no room for all ranges either. Without any of them: columns, rows and kmax are
+ * known. slices_maker_ranges() makes those of columns from .. to-1 be there, instead of others if
+ * some of these are not (none at all: from = to); the first time columns ascend, and sizes (begin,
+ * nnz, longest, kmax_points) are known as far as it has come. Once it has come to the end
+ * slices_maker_next() finds by itself those it needs. The same ranges to the bit; a pair of columns
+ * is measured once for all ranges at once, and twice for each time that all of them are found by
+ * parts. */
+evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
+                                const struct slices_options *options, int cores);
+evn_status slices_maker_ranges(struct slices_maker *maker, int from, int to);
+/* Bytes of its plan of the work, which it has beside ranges, M_0, values and their places. */
+double slices_maker_plan_bytes(const struct slices_maker *maker);
+/* Ranges of `count` columns alone, all rows, as slices of so many columns, for estimates. */
+evn_status slices_maker_sample(struct slices **out, const struct slices_maker *maker,
+                               const int *column, int count);
+/* Belongs to the maker. */
+const struct slices *slices_maker_slices(const struct slices_maker *maker);
+void slices_maker_close(struct slices_maker *maker);
+
+/* Needs of slices_generate(), without integrating: values of the matrices and of all rows, and
+ * bytes of memory. */
+struct slices_size {
+    int kmax, longest;
+    size_t nnz, values;
+    double bytes;
+};
+evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
+                       const struct slices_options *options, int cores);
+
+/* The values of single entries M_k(i,j), vertices in the present numbering, BEFORE the skew lag;
+ * only the triangle pairs these need are integrated. Entries outside of the range are 0. i may be
+ * mesh->vertices + p for point p. EVN_USAGE: an index out of range. */
+struct slices_entry {
+    int k, i, j;
+    double value;
+};
+evn_status slices_entries(struct slices_entry *entry, int count, const struct mesh *mesh,
+                          const struct slices_options *options);
+
+/* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
+void slices_mass(const struct mesh *mesh, const double *x, double *y);
+
+/* First range of column j, low <= j < high. */
+static inline size_t slices_at(const struct slices *s, int j) {
+    return (size_t)(j - s->low) * (size_t)s->rows;
+}
+
+/* The values of column j, from <= j < to. */
+const double *slices_column(const struct slices *s, int j);
+
+/* Row-vector of row i in column j: its values, first k and length. Walks the rows before i: for
+ * tests and look-ups, not for loops. */
+const double *slices_row(const struct slices *s, int i, int j, int *first, int *count);
+
+/* M_k as compressed rows (CSR): of rows 0 .. columns-1, or of all rows. start[rows+1]; column
+ * ascending in a row. Freed by the caller (free() of the three arrays). */
+struct slices_csr {
+    int k, first; /* row 0 is row `first` of the slices */
+    int rows;
+    size_t *start;
+    int *column;
+    double *value;
+};
+evn_status slices_matrix(struct slices_csr *out, const struct slices *s, int k, int with_points);
+/* slices_matrix() by intervals: opened for rows from .. to-1 when ranges are known, then given the
+ * values of all columns in ascending order; complete after the last. Where ranges come by parts,
+ * too, it is opened in three: begun, told of each part's columns, and made ready. */
+evn_status slices_matrix_open(struct slices_csr *out, const struct slices *s, int k, int from,
+                              int to);
+evn_status slices_matrix_begin(struct slices_csr *out, int k, int from, int to);
+void slices_matrix_count(struct slices_csr *m, const struct slices *s, int from, int to);
+evn_status slices_matrix_ready(struct slices_csr *m);
+size_t slices_matrix_entries(const struct slices_csr *m);
+void slices_matrix_add(struct slices_csr *m, const struct slices *s);
+/* One entry; those of a row come by ascending columns. */
+void slices_matrix_put(struct slices_csr *m, int row, int column, double value);
+void slices_csr_free(struct slices_csr *m);
+
+/* The paper's score of an ordering (section 7.4.1): the mean over columns and consecutive rows of
+ * the square of how many k both row-vectors cover. */
+double slices_score(const struct slices *s);
+
+#endif

@@ -1,0 +1,13 @@
+/* Mesh files, told apart by the ends of their names. */
+#ifndef TDBEM_MESH_READ_H
+#define TDBEM_MESH_READ_H
+
+#include "tdbem/mesh/mesh.h"
+
+/* The ends of names that mean a format. */
+#define MESH_ENDS ".msh .off .stl .obj .ply .vtk .vtu .vtp .unv .bdf .inp"
+
+/* Reads a file without checking what it describes. */
+evn_status mesh_read(struct mesh **out, const char *file);
+
+#endif

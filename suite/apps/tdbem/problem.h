@@ -1,0 +1,53 @@
+/* The problem as the rooms' parts see it: what tdbem_open() makes and the march uses. */
+#ifndef TDBEM_PROBLEM_H
+#define TDBEM_PROBLEM_H
+
+#include "tdbem/incident/incident.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/summation/radiation.h"
+#include "tdbem/solve/solve.h"
+#include "tdbem/layout/stream.h"
+#include "tdbem/matrices/near.h"
+#include "tdbem/tdbem.h"
+
+enum { WARNINGS = 8 };
+
+struct tdbem {
+    tdbem_options options; /* with texts that may be gone: use what is below instead */
+    enum solver_kind solver_kind;
+    struct layout_options layout_options;
+    struct mesh *mesh;
+    struct incident *incident;
+    struct layout *layout;
+    struct radiation *radiation;
+    struct solver *solver;
+    int points, inside;    /* rows of the layout behind the vertices: given points, inner points */
+    double (*point)[3];    /* all of them */
+    struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
+    double *weight;        /* weight of each task */
+    tdbem_shape shape;
+    char warning[WARNINGS][256];
+    int warnings;
+    /* over ranks; alone cluster and what follows are NULL */
+    evn_cluster *cluster;
+    int me, ranks;         /* alone 0 and 1 */
+    int *rank;             /* rank that has each block now */
+    struct near *near;     /* near values of this rank's rows, until the radiation stage has them */
+    struct making *making; /* what matrices_plan() has begun */
+    char *identity;        /* all that the bits depend on, for checkpoints: "key=value ..." */
+};
+
+/* Rows of the sums are shared out evenly: the first of a rank's; those of the last one end where
+ * rank `ranks` would begin. */
+static inline int tdbem_row(const struct tdbem *p, int rank) {
+    return evn_crew_begin(p->layout->rows, rank, p->ranks);
+}
+
+/* Adds to what tdbem_warning() has; the same line once. */
+void tdbem_warn(tdbem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A file that cannot be read is bad input, as long as nothing has been started: EVN_USAGE for
+ * EVN_SYSTEM, with the same message; others as they are. */
+evn_status tdbem_as_input(evn_status status);
+
+#endif

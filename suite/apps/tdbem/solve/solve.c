@@ -1,0 +1,228 @@
+/* The choice among solvers; MUMPS is a plug-in, opened when somebody asks for it. */
+#include "tdbem/solve/solve.h"
+#include "tdbem/solve/solve_cg.h"
+#include "tdbem/solve/solve_gpu.h"
+#include "tdbem/solve/solve_mumps.h"
+#include <evener/plugin.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct solver {
+    enum solver_kind wanted, kind; /* kind: auto until it is settled, which is as cg */
+    int n;
+    struct solve_cg *cg; /* NULL: another kind */
+    struct solve_gpu *gpu;
+    long long iterations;
+    size_t entries;
+    /* MUMPS's: entries of the lower triangle, from 1 */
+    const struct solve_mumps_plugin *plugin;
+    struct solve_mumps *mumps;
+    int *row, *column;
+    double *entry;
+};
+
+static const char *const names[] = {[SOLVER_CG] = "cg",
+                                    [SOLVER_CG_DEVICE] = "cg:device",
+                                    [SOLVER_MUMPS] = "mumps",
+                                    [SOLVER_AUTO] = "auto"};
+
+const char *solver_name(enum solver_kind kind) { return names[kind]; }
+
+/* EVN_MISSING: it is not in this build, or its plug-in has gone. */
+static evn_status find_mumps(const struct solve_mumps_plugin **out) {
+#ifdef EVENER_MUMPS
+    static const evn_plugin plugin = {"solver", "EVENER_MUMPS", SOLVE_MUMPS_FILE, "evener_mumps_v1",
+                                      SOLVE_MUMPS_VERSION};
+    const void *functions;
+    evn_status status = evn_plugin_open(&functions, NULL, &plugin, NULL);
+    *out = functions;
+    return status;
+#else
+    *out = NULL;
+    return evn_fail(EVN_MISSING, "solver: this build is without MUMPS (libmumps-seq-dev was not "
+                                 "found when it was configured); use cg");
+#endif
+}
+
+evn_status solver_named(enum solver_kind *out, const char *name) {
+    int kind = SOLVER_CG;
+    while (kind <= SOLVER_AUTO && strcmp(name, names[kind]) != 0) kind++;
+    if (kind > SOLVER_AUTO)
+        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected auto, cg, cg:device or mumps",
+                        name);
+    *out = (enum solver_kind)kind;
+    return EVN_OK;
+}
+
+evn_status solver_find(enum solver_kind *out, const char *name) {
+    const struct solve_mumps_plugin *mumps;
+    evn_status status = solver_named(out, name);
+    return status || *out != SOLVER_MUMPS ? status : find_mumps(&mumps);
+}
+
+static evn_status no_memory(struct solver *s) {
+    solver_close(s);
+    return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
+}
+
+static evn_status make_factors(struct solver *s, const struct slices_csr *m) {
+    evn_status status = find_mumps(&s->plugin);
+    if (status) return status;
+    const size_t max = m->start[s->n];
+    s->row = malloc(max * sizeof *s->row);
+    s->column = malloc(max * sizeof *s->column);
+    s->entry = malloc(max * sizeof *s->entry);
+    if (!s->row || !s->column || !s->entry) return no_memory(NULL);
+    size_t count = 0;
+    for (int i = 0; i < s->n; i++)
+        for (size_t e = m->start[i]; e < m->start[i + 1]; e++)
+            if (m->column[e] <= i) {
+                s->row[count] = i + 1;
+                s->column[count] = m->column[e] + 1;
+                s->entry[count++] = m->value[e];
+            }
+    status = s->plugin->open(&s->mumps, s->n, count, s->row, s->column, s->entry, evn_fail);
+    if (!status) s->entries = s->plugin->entries(s->mumps);
+    return status;
+}
+
+evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
+                       double tolerance) {
+    *out = NULL;
+    evn_status status = solve_check_diagonal(m); /* MUMPS would not say so */
+    if (status) return status;
+    struct solver *s = calloc(1, sizeof *s);
+    if (!s) return no_memory(NULL);
+    s->wanted = s->kind = kind;
+    s->n = m->rows;
+    s->entries = m->start[s->n];
+    status = kind == SOLVER_MUMPS ? make_factors(s, m) : solve_cg_open(&s->cg, m, tolerance);
+    if (status) {
+        solver_close(s);
+        return status;
+    }
+    *out = s;
+    return EVN_OK;
+}
+
+void solver_close(struct solver *s) {
+    if (!s) return;
+    if (s->mumps) s->plugin->close(s->mumps);
+    free(s->row);
+    free(s->column);
+    free(s->entry);
+    solver_detach(s);
+    solve_cg_close(s->cg);
+    free(s);
+}
+
+static evn_device *first_device(const evn_units *units) {
+    for (int u = 0; u < evn_units_count(units); u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        if (evn_unit_devices(unit)) return evn_unit_device(unit, 0);
+    }
+    return NULL;
+}
+
+evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
+    if (kind != SOLVER_CG_DEVICE || first_device(units)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "solver: cg:device needs a device, and the units %s have none; expected a GPU "
+                    "unit among them, as 1:CPU:1,1:GPU:1, or the solver cg",
+                    evn_units_text(units));
+}
+
+/* Estimates for a core of a server and for an H100 (docs/tdbem.md); no GPU has confirmed them. */
+static const double core_rate = 10e9, host_rate = 50e9, barrier_s = 1e-6; /* bytes a second */
+static const double device_rate = 1e12, launch_s = 3e-6, wait_s = 20e-6, link_rate = 12e9;
+enum { ITERATIONS = 20, OTHER_LAUNCHES = 10 }; /* estimates for a step */
+
+/* Bytes of an iteration: a value and a column of each entry, and vectors in two sweeps. */
+static double iteration_bytes(int n, size_t entries) {
+    return 12.0 * (double)entries + 8.0 * 8.0 * n;
+}
+
+double solver_cost_on_cores(int n, size_t entries, int cores) {
+    const double rate = cores * core_rate < host_rate ? cores * core_rate : host_rate;
+    return ITERATIONS * (iteration_bytes(n, entries) / rate + (cores > 1 ? 2 * barrier_s : 0));
+}
+
+double solver_cost_on_device(int n, size_t entries, int steps) {
+    return ITERATIONS * (2 * launch_s + iteration_bytes(n, entries) / device_rate) +
+           OTHER_LAUNCHES * launch_s + wait_s / steps + 2 * 8.0 * n / link_rate;
+}
+
+/* Cores of the units that do not manage devices alone: all of them solve together. */
+static int cores_of(const evn_units *units) {
+    int cores = 0;
+    for (int u = 0; u < evn_units_count(units); u++)
+        cores += evn_unit_cores(evn_units_get(units, u));
+    return cores > 0 ? cores : 1;
+}
+
+void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
+                   size_t size) {
+    evn_device *device = first_device(units);
+    if (s->wanted != SOLVER_AUTO) {
+        snprintf(reason, size, "as asked for");
+        return;
+    }
+    s->kind = SOLVER_CG;
+    if (!device || !alone) {
+        snprintf(reason, size, "%s",
+                 device ? "cg: over ranks the host has a part in each step"
+                        : "cg: the units have no device");
+        return;
+    }
+    /* emulated devices are the host's cores, and OpenCL's may be */
+    const evn_traits *t = evn_device_traits(device);
+    if (!t->resident || t->poisons) {
+        snprintf(reason, size, "cg: %.60s is not known to be a GPU", t->name);
+        return;
+    }
+    const int cores = cores_of(units);
+    const double host = solver_cost_on_cores(s->n, s->entries, cores);
+    const double there = solver_cost_on_device(s->n, s->entries, steps);
+    if (there < host) s->kind = SOLVER_CG_DEVICE;
+    snprintf(reason, size, "%s, %.0f us a step by the model, beside %.0f us %s", names[s->kind],
+             1e6 * (there < host ? there : host), 1e6 * (there < host ? host : there),
+             there < host ? "on the cores" : "on the device");
+}
+
+enum solver_kind solver_settled(const struct solver *s) {
+    return s->kind == SOLVER_AUTO ? SOLVER_CG : s->kind;
+}
+
+evn_status solver_attach(struct solver *s, const evn_units *units, int steps, int single) {
+    evn_status status = solver_check_units(s->kind, units);
+    if (status || s->kind != SOLVER_CG_DEVICE) return status;
+    solver_detach(s);
+    return solve_gpu_open(&s->gpu, s->cg, first_device(units), steps, single);
+}
+
+void solver_detach(struct solver *s) {
+    solve_gpu_close(s->gpu);
+    s->gpu = NULL;
+}
+
+evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, double *a) {
+    if (s->kind == SOLVER_MUMPS) {
+        memcpy(a, b, sizeof *a * (size_t)s->n);
+        return s->plugin->solve(s->mumps, a);
+    }
+    int iterations;
+    evn_status status =
+        s->gpu ? solve_gpu(s->gpu, b, a, &iterations) : solve_cg(s->cg, crew, b, a, &iterations);
+    s->iterations += iterations;
+    return status;
+}
+
+struct solve_gpu *solver_gpu(const struct solver *s) {
+    return s->gpu;
+}
+void solver_solved(struct solver *s, int iterations) { s->iterations += iterations; }
+
+long long solver_iterations(const struct solver *s) { return s->iterations; }
+size_t solver_entries(const struct solver *s) { return s->entries; }

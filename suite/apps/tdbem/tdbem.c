@@ -1,0 +1,497 @@
+/* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
+ * the next is begun. */
+#include "tdbem/tdbem.h"
+#include "common/run/hash.h"
+#include "tdbem/matrices/matrices.h"
+#include "tdbem/mesh/mesh_read.h"
+#include "tdbem/mesh/mesh_thickness.h"
+#include "tdbem/mesh/numbering.h"
+#include <math.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+tdbem_options tdbem_defaults(void) {
+    return (tdbem_options){
+        .problem = TDBEM_RIGID,
+        .eta = NAN,
+        .speed = 1,
+        .direction = {0, 0, 1},
+        .layout = "rows",
+        .order = "hilbert",
+        .solver = "auto",
+        .group = 16,
+        .null_field = 1,
+    };
+}
+
+static evn_status check_numbers(const tdbem_options *o) {
+    if (!isnan(o->eta) && (!(o->eta >= 0) || !isfinite(o->eta)))
+        return evn_fail(EVN_USAGE, "eta: %g, expected a number from 0 on, as 0.5", o->eta);
+    if (!(o->delta >= 0) || !isfinite(o->delta))
+        return evn_fail(EVN_USAGE, "delta: %g, expected a length above 0", o->delta);
+    if (o->delta == 0 && (!(o->delta_ratio >= 0) || !isfinite(o->delta_ratio)))
+        return evn_fail(EVN_USAGE, "delta-ratio: %g, expected a number above 0, as 0.5",
+                        o->delta_ratio);
+    if (!(o->speed > 0) || !isfinite(o->speed))
+        return evn_fail(EVN_USAGE, "speed: %g, expected a number above 0", o->speed);
+    const double *d = o->direction;
+    if (!isfinite(d[0]) || !isfinite(d[1]) || !isfinite(d[2]) ||
+        (d[0] == 0 && d[1] == 0 && d[2] == 0))
+        return evn_fail(EVN_USAGE, "direction: %g,%g,%g, expected three numbers, not all 0", d[0],
+                        d[1], d[2]);
+    if (o->group < 1 || o->group > GROUP_MAX)
+        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MAX);
+    if (!(o->scale >= 0) || !isfinite(o->scale))
+        return evn_fail(EVN_USAGE, "scale: %g, expected a number above 0", o->scale);
+    if (!(o->memory >= 0))
+        return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
+    if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
+
+    return EVN_OK;
+}
+
+evn_status tdbem_check(const tdbem_options *o) {
+    struct layout_options layout;
+    enum numbering numbering;
+    enum solver_kind solver;
+    struct pulse pulse;
+    if (!o->mesh)
+        return evn_fail(EVN_USAGE,
+                        "which mesh? expected a file (" MESH_ENDS "), sphere:L or box:a,b,c,h");
+    evn_status status = check_numbers(o);
+    if (!status) status = layout_find(&layout, o->layout);
+    if (!status) status = numbering_find(&numbering, o->order);
+    if (!status) status = solver_named(&solver, o->solver);
+    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status && o->scratch) status = stream_folder(o->scratch);
+    return status;
+}
+
+evn_status tdbem_check_units(const tdbem_options *o, const evn_units *units) {
+    enum solver_kind solver;
+    evn_status status = solver_named(&solver, o->solver);
+    return status ? status : solver_check_units(solver, units);
+}
+
+void tdbem_warn(tdbem *p, const char *format, ...) {
+    if (p->warnings == WARNINGS) return;
+    char *line = p->warning[p->warnings];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof *p->warning, format, arguments);
+    va_end(arguments);
+    for (int i = 0; i < p->warnings; i++)
+        if (!strcmp(p->warning[i], line)) return;
+    p->warnings++;
+}
+
+/* Eight edges a wavelength, up to where the pulse's spectrum is 40 dB below its maximum. */
+static void warn_about(tdbem *p) {
+    const struct mesh *m = p->mesh;
+    const struct pulse *pulse = &p->incident->pulse;
+    const double speed = p->options.speed, highest = pulse_highest(pulse);
+    const double length = 2 * M_PI * speed / highest;
+    if (*m->note) tdbem_warn(p, "mesh: %s", m->note);
+    if (m->components > 1) tdbem_warn(p, "mesh: it has %d components, not one", m->components);
+    if (length < 8 * m->h_mean)
+        tdbem_warn(
+            p,
+            "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) a "
+            "wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
+            pulse->sigma, length, length / m->h_mean, m->h_mean,
+            pulse->sigma * 8 * m->h_mean / length);
+    const double ratio = p->shape.delta / m->h_mean;
+    if (ratio < 0.2 - 1e-9 || ratio > 1.2 + 1e-9)
+        tdbem_warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
+                   p->shape.delta, ratio, m->h_mean);
+    const double early = incident_early(p->incident);
+    if (early > 1e-8)
+        tdbem_warn(
+            p,
+            "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = %.6g or "
+            "later would let it come",
+            early, 6.5 * pulse->sigma - p->incident->first);
+    if (p->options.problem == TDBEM_RIGID && p->options.eta == 0 && p->options.single)
+        tdbem_warn(p, "precision: eta = 0 in float drifts in long runs; use double or eta = 0.5");
+}
+
+static double distance(const double a[3], const double b[3]) {
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Up to three points inside, two edges from the surface or more, the deepest first and then far
+ * from those there are. Looked for on a grid that is no multiple of anything (at the centre of a
+ * sphere all of the surface would be at one distance), and, since bodies can be slender, a little
+ * more than two edges below some of the triangles. */
+static int inner_points(const struct mesh *m, double out[3][3]) {
+    enum { GRID = 7, CUBE = GRID * GRID * GRID, BELOW = 256, ALL = CUBE + BELOW };
+    static const double offset[3] = {0.37, 0.43, 0.59};
+    double low[3], high[3], depth[ALL], at[ALL][3];
+    for (int i = 0; i < 3; i++) low[i] = INFINITY, high[i] = -INFINITY;
+    for (int v = 0; v < m->vertices; v++)
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], m->x[v][i]);
+            high[i] = fmax(high[i], m->x[v][i]);
+        }
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int g = 0; g < ALL; g++) {
+        const int place[3] = {g % GRID, g / GRID % GRID, g / GRID / GRID};
+        const int t = (int)((long long)m->triangles * (g - CUBE) / BELOW);
+        double normal[3] = {0};
+        if (g >= CUBE) mesh_normal(m, t, normal);
+        for (int i = 0; i < 3; i++) {
+            at[g][i] = low[i] + (high[i] - low[i]) * (place[i] + offset[i]) / GRID;
+            if (g < CUBE) continue;
+            const int *c = m->corner[t];
+            at[g][i] =
+                (m->x[c[0]][i] + m->x[c[1]][i] + m->x[c[2]][i]) / 3 - 2.1 * m->h_mean * normal[i];
+        }
+        depth[g] = 0;
+        if (!mesh_inside(m, at[g], &depth[g]) || depth[g] < 2 * m->h_mean) depth[g] = 0;
+    }
+    int count = 0;
+    for (; count < 3; count++) {
+        int best = -1;
+        double worth = 0;
+        for (int g = 0; g < ALL; g++) {
+            double w = depth[g];
+            for (int c = 0; w > 0 && c < count; c++) w = fmin(w, 0.5 * distance(at[g], out[c]));
+            if (w > worth) best = g, worth = w;
+        }
+        if (best < 0) break;
+        memcpy(out[count], at[best], sizeof *out);
+        depth[best] = 0;
+    }
+    return count;
+}
+
+static evn_status place_points(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    double inside[3][3];
+    p->points = o->points;
+    p->inside = o->null_field ? inner_points(p->mesh, inside) : 0;
+    const size_t all = (size_t)(p->points + p->inside);
+    p->point = malloc((all + 1) * sizeof *p->point);
+    if (!p->point) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %zu points", all);
+    for (int i = 0; i < p->points; i++) {
+        for (int c = 0; c < 3; c++)
+            if (!isfinite(o->point[i][c]))
+                return evn_fail(EVN_USAGE, "probe %d: a coordinate is no number", i + 1);
+        double away = 0;
+        if (mesh_inside(p->mesh, o->point[i], &away))
+            return evn_fail(
+                EVN_USAGE,
+                "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air", i + 1,
+                o->point[i][0], o->point[i][1], o->point[i][2]);
+        if (away < 1e-9 * p->mesh->longest)
+            return evn_fail(EVN_USAGE,
+                            "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
+                            o->point[i][0], o->point[i][1], o->point[i][2]);
+        memcpy(p->point[i], o->point[i], sizeof *p->point);
+    }
+    memcpy(p->point[p->points], inside, sizeof *inside * (size_t)p->inside);
+    return EVN_OK;
+}
+
+evn_status tdbem_as_input(evn_status status) {
+    return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
+}
+
+static void describe(tdbem *p) {
+    const struct mesh *m = p->mesh;
+    const struct incident *in = p->incident;
+    tdbem_shape *s = &p->shape;
+    s->vertices = m->vertices;
+    s->triangles = m->triangles;
+    s->components = m->components;
+    s->points = p->points;
+    s->inside = p->inside;
+    s->volume = m->volume;
+    s->h_mean = m->h_mean;
+    s->dt = in->dt;
+    s->sigma = in->pulse.sigma;
+    s->t0 = in->pulse.t0;
+    s->highest = fmin(pulse_highest(&in->pulse), 2 * M_PI * in->speed / (8 * m->h_mean));
+    s->eta = p->options.eta;
+    const double end =
+        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * m->longest / p->options.speed;
+    const double steps = ceil(end / in->dt);
+    s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
+}
+
+/* Steps that are not even of the order of the body are a slip of a unit, and make numbers overflow.
+ */
+static evn_status check_delta(const tdbem *p) {
+    const double steps = p->mesh->longest / p->shape.delta;
+    if (steps > 1e-3 && steps < 1e9) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "delta: c dt = %.4g for a body %.4g long, expected about half of its mean edge "
+                    "of %.4g",
+                    p->shape.delta, p->mesh->longest, p->mesh->h_mean);
+}
+
+/* Numbers that are each in order may make others that are none. */
+static evn_status check_times(const tdbem *p) {
+    const struct incident *in = p->incident;
+    const double speed = p->options.speed;
+    if (!(in->dt > 0) || !isfinite(in->dt) || !isfinite(in->first) || !isfinite(in->last))
+        return evn_fail(
+            EVN_USAGE,
+            "speed: %g makes steps of %g for c dt = %.4g and a body %.4g long, expected "
+            "one with steps that are numbers",
+            speed, in->dt, p->shape.delta, p->mesh->longest);
+    const double end =
+        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * p->mesh->longest / speed;
+    if (!isfinite(pulse_highest(&in->pulse)) || !isfinite(end) || !isfinite(in->pulse.t0 / in->dt))
+        return evn_fail(EVN_USAGE,
+                        "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps "
+                        "of %.4g",
+                        in->pulse.sigma, in->pulse.t0, in->dt);
+    return EVN_OK;
+}
+
+static uint64_t points_hash(const tdbem *p) {
+    return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
+}
+
+static evn_status identify(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const struct incident *in = p->incident;
+    int n = asprintf(
+        &p->identity,
+        "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
+        "direction=%.17g,%.17g,%.17g pulse=%s:sigma=%.17g,t0=%.17g ng=%d precision=%s layout=%s "
+        "solver=%s blocks=%d probes=%d:%016llx",
+        mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid", p->shape.eta,
+        p->shape.delta, o->quad, o->speed, in->direction[0], in->direction[1], in->direction[2],
+        in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
+        o->group, o->single ? "float" : "double", o->layout,
+        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
+        (unsigned long long)points_hash(p));
+    if (n < 0) p->identity = NULL;
+    return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
+}
+
+/* Half a mean edge, unless another step is asked for; where a wall or a gap is thinner twice its
+ * thickness, since its two sides meet in M_0, which is stable to some steps' thickness only (see
+ * skew_lag()), but no less than a fifth of an edge. */
+static evn_status choose_delta(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const double h = p->mesh->h_mean;
+    struct mesh_thickness found;
+    tdbem_shape *s = &p->shape;
+    evn_status status = mesh_thickness(&found, p->mesh, 2 * h);
+    s->facing = fmin(found.wall, found.gap);
+    s->delta = o->delta > 0 ? o->delta : (o->delta_ratio > 0 ? o->delta_ratio : 0.5) * h;
+    if (status || o->delta > 0 || o->delta_ratio > 0 || 2 * s->facing >= s->delta) return status;
+    s->bounded = found.wall <= found.gap ? 1 : 2;
+    s->delta = fmax(2 * s->facing, 0.2 * h);
+    return EVN_OK;
+}
+
+/* All that is known without the matrices. */
+static evn_status open_body(tdbem *p) {
+    tdbem_options *o = &p->options;
+    enum numbering numbering = NUMBERING_NONE;
+    struct pulse pulse = {.t0 = NAN};
+    evn_status status = tdbem_check(o);
+    if (!status) status = layout_find(&p->layout_options, o->layout);
+    if (!status) status = numbering_find(&numbering, o->order);
+    if (!status) status = solver_find(&p->solver_kind, o->solver);
+    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status)
+        status = tdbem_as_input(mesh_open_scaled(&p->mesh, o->mesh, o->scale > 0 ? o->scale : 1));
+    if (!status) status = mesh_renumber(p->mesh, numbering);
+    if (status) return status;
+    if (isnan(o->eta)) o->eta = tdbem_eta(o->problem);
+    status = choose_delta(p);
+    if (!status) status = check_delta(p);
+    if (status) return status;
+    /* 8 edges a wavelength at the pulse's highest frequency */
+    if (!o->pulse) pulse.sigma = 4 * p->mesh->h_mean / o->speed;
+    status = incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
+                           o->direction, &pulse);
+    if (!status) status = check_times(p);
+    if (!status) status = place_points(p);
+    if (status) return status;
+    describe(p);
+    warn_about(p);
+    return EVN_OK;
+}
+
+static evn_status open_all(tdbem *p) {
+    evn_status status = open_body(p);
+    if (!status && p->options.tasks) return matrices_tasks(p);
+    if (!status) status = p->cluster ? matrices_plan(p) : matrices_open(p);
+    if (!status) status = identify(p);
+    return status;
+}
+
+/* Stack of each thread, of which sorting a slice's vectors takes a quarter. */
+enum { STACK = 1 << 20 };
+
+/* Limits OpenMP, over ranks, to this rank's share of the cores; returns its number of threads
+ * before. */
+static int limit_threads(const tdbem_options *o) {
+    const int all = omp_get_max_threads();
+    if (o->cluster && o->cores) omp_set_num_threads(o->cores);
+    return all;
+}
+
+/* Threads of the largest region on the way. */
+static int most_threads(const tdbem_options *o) {
+    const int all = o->cores ? o->cores : omp_get_num_procs(), others = omp_get_max_threads();
+    return all > others ? all : others;
+}
+
+evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
+    *out = NULL;
+    tdbem *p = calloc(1, sizeof *p);
+    if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+    p->options = *options;
+    p->ranks = 1;
+    if (options->cluster && evn_cluster_size(options->cluster) > 1) {
+        p->cluster = options->cluster;
+        p->me = evn_cluster_rank(p->cluster);
+        p->ranks = evn_cluster_size(p->cluster);
+    }
+    const int threads = limit_threads(options);
+    evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
+    if (!status) status = open_all(p);
+    omp_set_num_threads(threads);
+    if (status) {
+        tdbem_close(p);
+        return status;
+    }
+    *out = p;
+    return EVN_OK;
+}
+
+/* Seconds on one core to integrate: work is counted in values and, for what is near and costs more,
+ * in triangles; what a unit of it takes here is found with a small sphere. */
+static double work(double values, double triangles) { return values + 1700 * triangles; }
+
+static double thread_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static evn_status generation_rate(const tdbem *p, double *seconds) {
+    struct mesh *mesh = NULL;
+    struct slices *s = NULL;
+    evn_status status = mesh_open(&mesh, "sphere:2");
+    if (!status) {
+        const struct slices_options so = {.problem = p->options.problem,
+                                          .eta = p->shape.eta,
+                                          .delta = p->shape.delta / p->mesh->h_mean * mesh->h_mean,
+                                          .quad = p->options.quad};
+        const double begin = thread_seconds();
+        status = slices_generate(&s, mesh, &so, 1);
+        *seconds = thread_seconds() - begin;
+    }
+    if (!status) *seconds /= work((double)s->nnz, mesh->triangles);
+    slices_close(s);
+    mesh_close(mesh);
+    return status;
+}
+
+static evn_status expect(tdbem *p, tdbem_needs *out) {
+    enum { DISK = 1000000000 };                /* bytes a second */
+    static const double value_seconds = 6e-11; /* of a step, on one core */
+    struct matrices_needs needs;
+    double rate = 0;
+    evn_status status = open_body(p);
+    if (!status) status = matrices_expect(p, &needs);
+    if (!status) status = generation_rate(p, &rate);
+    if (status) return status;
+    const tdbem_options *o = &p->options;
+    const double there = (double)evn_machine_memory_available(NULL);
+    const double room = o->memory > 0 ? o->memory : there > 0 ? 0.9 * there : INFINITY;
+    const double cores = o->cores ? o->cores : omp_get_num_procs();
+    *out = (tdbem_needs){.shape = p->shape,
+                         .memory = needs.memory,
+                         .least = needs.least,
+                         .room = room,
+                         .disk = needs.memory > room ? needs.bytes : 0,
+                         .generate_s = rate * work(needs.values, p->mesh->triangles) / cores};
+    out->shape.kmax = needs.kmax;
+    out->shape.nnz = (size_t)needs.values;
+    out->shape.bytes = needs.bytes;
+    const double steps = p->shape.default_steps;
+    out->march_s = steps * (needs.values * value_seconds / cores + out->disk / o->group / DISK);
+    return EVN_OK;
+}
+
+evn_status tdbem_expect(tdbem_needs *out, struct mesh **mesh, const tdbem_options *options) {
+    tdbem *p = calloc(1, sizeof *p);
+    if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+    p->options = *options;
+    p->options.null_field = 0;
+    p->options.cluster = NULL;
+    p->ranks = 1;
+    evn_status status = expect(p, out);
+    if (!status && mesh) status = mesh_renumber(p->mesh, NUMBERING_NONE);
+    if (!status && mesh) {
+        *mesh = p->mesh;
+        p->mesh = NULL;
+    }
+    tdbem_close(p);
+    return status;
+}
+
+evn_status tdbem_make(tdbem *p, const int *rank) {
+    const size_t blocks = (size_t)p->layout->blocks;
+    if (!p->cluster || p->rank)
+        return evn_fail(EVN_USAGE, "td-bem: tdbem_make() is for several ranks, and once");
+    p->rank = malloc(blocks * sizeof *p->rank);
+    p->layout->away = malloc(blocks);
+    evn_status status = p->rank && p->layout->away
+                            ? EVN_OK
+                            : evn_fail(EVN_MEMORY, "td-bem: no memory for %zu blocks", blocks);
+    status = evn_cluster_agree(p->cluster, status);
+    if (status) return status;
+    for (size_t b = 0; b < blocks; b++) {
+        p->rank[b] = rank[b];
+        p->layout->away[b] = rank[b] != p->me;
+    }
+    const int threads = limit_threads(&p->options);
+    status = matrices_make(p);
+    omp_set_num_threads(threads);
+    return evn_cluster_agree(p->cluster, status);
+}
+
+void tdbem_close(tdbem *p) {
+    if (!p) return;
+    matrices_close(p);
+    near_close(p->near);
+    free(p->rank);
+    solver_close(p->solver);
+    radiation_close(p->radiation);
+    if (p->layout) stream_close(p->layout->stream);
+    layout_close(p->layout);
+    incident_close(p->incident);
+    if (p->now.start) slices_csr_free(&p->now);
+    mesh_close(p->mesh);
+    free(p->point);
+    free(p->weight);
+    free(p->identity);
+    free(p);
+}
+
+const struct mesh *tdbem_mesh(const tdbem *p) { return p->mesh; }
+
+evn_problem tdbem_tasks(const tdbem *p) {
+    return (evn_problem){.tasks = p->shape.blocks, .weight = p->weight};
+}
+
+const char *tdbem_warning(const tdbem *p, int i) {
+    return i >= 0 && i < p->warnings ? p->warning[i] : NULL;
+}
+
+tdbem_shape tdbem_describe(const tdbem *p) { return p->shape; }

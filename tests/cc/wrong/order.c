@@ -1,6 +1,0 @@
-/* 4:55: error: order: expected concurrent */
-void work(int);
-void f(int n, int s, int *a, char *text) {
-#pragma omp teams distribute num_teams(2:CPU:1) order(reverse)
-    for (int z = 0; z < n; z++) work(z);
-}

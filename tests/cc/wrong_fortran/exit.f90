@@ -1,9 +1,0 @@
-! 7:19: error: exit leaves the loop over compute units; its iterations run on several units at a time, so none can end the others
-subroutine f(v, n)
-integer :: n, z, k
-real :: v(n)
-!$omp teams distribute num_teams(2:CPU:1)
-do z = 1, n
-    if (v(z) > 1) exit
-end do
-end subroutine
