@@ -1161,10 +1161,8 @@ double learn_uncertainty(struct learn *l) {
 
 int learn_settles(const struct learn *l) { return l->fed <= SETTLING; }
 
-/* 1 at the last of these instances, from which on a gain must be certain: tasks move once more if
- * that is likely to gain. Where units have few tasks, too little is known of each. */
-static int closes(const struct learn *l) {
-    return l->fed == SETTLING && l->problem.tasks > FEW_TASKS * l->problem.units;
+int learn_closes(const struct learn *l) {
+    return l->fed == SETTLING && l->problem.tasks >= FEW_TASKS * l->problem.units;
 }
 
 int learn_trusts(const struct learn *l) {
@@ -1177,7 +1175,7 @@ double learn_noise(struct learn *l) {
     double of_longest;
     if (!l->kept) return 0;
     if (learn_settles(l))
-        return (closes(l) ? CLOSING * sqrt(2 * log(l->problem.units)) : LIKELY) *
+        return (learn_closes(l) ? CLOSING * sqrt(2 * log(l->problem.units)) : LIKELY) *
                sqrt(squared_errors(l, &of_longest));
     return SIGNIFICANT * l->caution * learn_uncertainty(l);
 }
@@ -1224,9 +1222,9 @@ int learn_pays(struct learn *l, double now, double then, double cost) {
 }
 
 int learn_asks(struct learn *l, double now, double could) {
-    if (!(could < now) || (l->fed < l->hold && !closes(l)) || !learn_pays(l, now, could, 0))
+    if (!(could < now) || (l->fed < l->hold && !learn_closes(l)) || !learn_pays(l, now, could, 0))
         return 0;
-    if (closes(l)) return 1;
+    if (learn_closes(l)) return 1;
     const double reach = fmax(could, l->reach * learn_even(l));
     if (l->fed >= l->ask ||
         (learn_pays(l, now, reach, 0) && (!l->price || (now - reach) * lasting(l) > l->price)))

@@ -91,6 +91,10 @@ int learn_ready(const struct learn *l);
  * it may follow what is likely and need not wait for what is certain. */
 int learn_settles(const struct learn *l);
 
+/* 1 at the last of these instances, from which on a gain must be certain: tasks move once more if
+ * that is likely to gain. Where units have few tasks, too little is known of each. */
+int learn_closes(const struct learn *l);
+
 /* 1 if times agree with the speeds of the problem, or tasks have moved and told others; else how
  * much of a unit's time is its speed is a guess. */
 int learn_trusts(const struct learn *l);

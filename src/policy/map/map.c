@@ -282,7 +282,7 @@ static int may_improve(evn_schedule *s, double now, double could, double search)
     struct state *state = s->state;
     const double price = REPAIR_TASK * ((double)p->tasks + p->links);
     const double hope = (now - could) * learn_horizon(state->learn);
-    const int first = !state->vain && HOPE * hope >= price;
+    const int first = (!state->vain || learn_closes(state->learn)) && HOPE * hope >= price;
     if ((p->tasks < REPAIR_MANY && !learn_settles(state->learn)) || price >= search ||
         hope <= price || !(first || state->lost >= fmax(price, state->vain)))
         return 0;
