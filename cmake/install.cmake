@@ -1,7 +1,7 @@
 # Installation: the library with pkg-config files and a CMake package, the command and its manual.
 #
 #     component      has
-#     command        the command, evener-cc, their manual, plug-ins, data of bench papers
+#     command        the command with what it reads (suite/CMakeLists.txt), evener-cc, their manual, plug-ins
 #     library        headers, archives; pkg-config and CMake link the archive
 #     shared         the shared library by its SONAME
 #     development    headers, archives, the manual of the library; pkg-config and CMake link the shared library
@@ -17,17 +17,14 @@ if(BUILD_SHARED_LIBS)
     set(in_development "")
 endif()
 
-install(TARGETS evener_command evener_cc)
+install(TARGETS evener_cc)
 foreach(name evener-fc evener-c++ evener-gcc-ar evener-gcc-nm evener-gcc-ranlib evener-llvm-ar evener-llvm-nm evener-llvm-ranlib)
     file(CONFIGURE OUTPUT ${name}.1 CONTENT ".so man1/evener-cc.1\n")
     install(FILES ${CMAKE_BINARY_DIR}/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endforeach()
-install(FILES docs/evener.1 docs/evener-cc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/evener-cc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 install(DIRECTORY share/paraver share/gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/evener)
-install(FILES share/completion/evener DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES share/completion/_evener DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-install(FILES share/completion/evener.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # evener_pc(FOLDER PREFIX LIBDIR INCLUDEDIR SHARED): pkg-config files in FOLDER of the build tree, by which programs link the library that lies in LIBDIR
 function(evener_pc folder prefix EVENER_PC_LIBDIR EVENER_PC_INCLUDEDIR shared)

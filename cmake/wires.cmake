@@ -1,8 +1,7 @@
 # MPI's plug-ins: one shared object for each MPI that is found, of one source (src/ranks/wire/wire_mpi*), by the script that users have too.
 #
-# build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script; but for evener-raw-*.so, an MPI
-# by itself for the studies of the former. Nothing else of Evener
-# is compiled or linked with an MPI; but for -DEVENER_WIRE=builtin, where one is linked in, for machines on which dlopen() is no option.
+# build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script. Nothing else of the
+# library is compiled or linked with an MPI; but for -DEVENER_WIRE=builtin, where one is linked in, for machines on which dlopen() is no option.
 
 set(EVENER_WIRE plugins CACHE STRING "how an MPI is reached: by plugins that are opened where a launcher has started the process, or builtin")
 set_property(CACHE EVENER_WIRE PROPERTY STRINGS plugins builtin)
@@ -42,8 +41,8 @@ elseif(NOT EVENER_MPICC)
 endif()
 
 set(EVENER_WIRES "")
+set(EVENER_MPIS "") # of the studies that are compiled with them (suite/bench)
 set(plugins "")
-set(raws "")
 set(EVENER_MPI_BUILTIN OFF)
 if(EVENER_WIRE STREQUAL builtin)
     if(NOT wrappers)
@@ -77,23 +76,11 @@ foreach(wrapper IN LISTS wrappers)
             DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/wire_mpi_shared.c ${folder}/wire_mpi.h ${folder}/evener/wire.h ${folder}/evener/status.h
             VERBATIM COMMENT "Making ${name} with ${wrapper}")
         list(APPEND plugins ${folder}/${name})
-        # the study that is MPI's own program; made when it is asked for
-        string(REGEX REPLACE "evener-(wire-[a-z]+)[.]so" "bench-\\1" bench ${name})
-        add_custom_target(${bench}
-            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/suite/bench/wire_mpi.c
-                -o ${CMAKE_BINARY_DIR}/${bench} -ldl
-            DEPENDS ${folder}/${name} VERBATIM)
-        # MPI by itself, for evener bench put
-        string(REPLACE wire raw raw ${name})
-        add_custom_command(OUTPUT ${folder}/${raw}
-            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I ${CMAKE_SOURCE_DIR}/suite/command
-                ${CMAKE_SOURCE_DIR}/suite/bench/raw_mpi.c -o ${folder}/${raw}
-            DEPENDS ${CMAKE_SOURCE_DIR}/suite/bench/raw_mpi.c ${CMAKE_SOURCE_DIR}/suite/command/bench/raw.h VERBATIM)
-        list(APPEND raws ${folder}/${raw})
         list(APPEND EVENER_WIRES ${name})
+        list(APPEND EVENER_MPIS ${wrapper}:${name})
     endif()
 endforeach()
-add_custom_target(wires ALL DEPENDS ${plugins} ${raws})
+add_custom_target(wires ALL DEPENDS ${plugins})
 list(JOIN EVENER_WIRES ", " EVENER_WIRES)
 
 install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS

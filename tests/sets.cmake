@@ -4,7 +4,7 @@
 # docs/testing.md says for each of these which quick test stands for it.
 set(full
     # trees of their own, and what runs in them
-    sanitizers attack threads contract aarch64 mpi-build package guest outside cpp-header-full
+    sanitizers attack threads contract aarch64 mpi-build package suite guest outside cpp-header-full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred
@@ -26,7 +26,7 @@ set(full
 
 # They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: they take two
 # processors. Anything else takes one; no test may depend on how busy the machine is.
-set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz cc-fortran-fuzz cc-builds
+set(alone sanitizers threads attack contract aarch64 mpi-build suite outside cc-fuzz cc-fortran-fuzz cc-builds
     own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich shared-mpich-rest
     command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks example-adaptive-ranks-rest)
 
