@@ -149,7 +149,9 @@ int main(void) {
     TRY(evn_loop_visit_host(loop, body, &(work *){begin}, EVN_WRITE));
     TRY(evn_exchange_open(&halo, loop, sizeof(double), list_faces(), face, NULL));
     const int draws = evn_session_rank(session) == 0;
-    if (draws) puts("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"360\">");
+    const char *svg =
+        "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='360' stroke-width='5'>";
+    if (draws) puts(svg);
     for (int c = 0; c <= CHANGES; c++) {
         TRY(evn_loop_visit_host(loop, body, &(work *){look}, EVN_READ));
         TRY(evn_loop_allgather(loop, block, sizeof *block)); /* all ranks know all wishes */
@@ -159,10 +161,13 @@ int main(void) {
             TRY(evn_exchange_run(halo));
             TRY(evn_loop_run(loop, body, &(work *){step}));
         }
-        for (int t = 0; draws && t < blocks; t++)
-            printf("<rect x=\"%g\" y=\"%d\" width=\"%g\" height=\"5\" fill=\"%s\"/>\n",
-                   6.25 * block[t].at, 6 * c, 6.25 * block[t].size - 0.5,
-                   colour[evn_loop_owner(loop)[t] % 2][block[t].size]);
+        const char *last = NULL, *now; /* blocks of one colour in a row are one path */
+        for (int t = 0; draws && t < blocks; t++, last = now) {
+            now = colour[evn_loop_owner(loop)[t] % 2][block[t].size];
+            if (now != last) printf("%s<path stroke='%s' d='", t ? "'/>\n" : "", now);
+            printf("M%g %gh%g", 6.25 * block[t].at, 6 * c + 2.5, 6.25 * block[t].size - 0.5);
+        }
+        if (draws) puts("'/>");
     }
     for (int t = 0; t < blocks; t++) error = fmax(error, block[t].error);
     if (draws) printf("</svg>\n");

@@ -9,68 +9,76 @@
 
 #define TRY(call)                                                                                  \
     if (call) return evn_complain("heat")
-enum { BLOCKS = 64, STEPS = 101, MAX = 62 * BLOCKS * ROW };
-static double whole[2][MAX], block[2][MAX];  /* both fields: of the plain loop, of the blocks */
+enum { BLOCKS = 64, STEPS = 101, POINTS = 62 * ROW };
+static double block[2][BLOCKS][POINTS];      /* of two fields, with a row of each neighbour */
+static double line[2][BLOCKS * POINTS];      /* the same without blocks, for the plain loop */
 extern const evn_kernel_source heat_kernels; /* made from heat.kernel.c by evener_kernels() */
 
-static void move(const double *u, double *v, int rows) {
-    for (int at = ROW; at < (rows + 1) * ROW; at++) v[at] = MOVED(u, at);
+static void advance(const double *u, double *next, int rows) {
+    for (int at = ROW; at < (rows + 1) * ROW; at++) next[at] = MOVED(u, at);
 }
 
-/* A step of a batch's blocks, from field *from to the other one. */
-static evn_status body(evn_unit *unit, evn_batch *batch, void *from) {
-    int u = *(int *)from, count;
+/* A step of a batch's blocks from field *from to the other one: one launch on a GPU. */
+static evn_status step(evn_unit *unit, evn_batch *batch, void *from) {
+    int now = *(int *)from, count;
     evn_batch_tasks(batch, &count);
     evn_argument argument[] = {{.buffer = evn_batch_buffer(batch)},
                                {.buffer = evn_batch_table(batch)},
-                               {.value = &u, .bytes = sizeof u}};
+                               {.value = &now, .bytes = sizeof now}};
     if (evn_unit_is_gpu(unit))
         return evn_batch_launch(batch, &heat_kernels, "heat_step", count, argument, 3);
     for (int t; (t = evn_batch_next(batch)) >= 0;)
-        move(evn_batch_host(batch, t, u), evn_batch_host(batch, t, 1 - u), ROWS(t));
+        advance(evn_batch_host(batch, t, now), evn_batch_host(batch, t, 1 - now), ROWS(t));
     return EVN_OK;
+}
+
+/* A row of one block goes to a row of another. */
+static evn_face copy(int field, int from, int row, int to, int to_row) {
+    evn_face face = {from, to, row * ROW, to_row * ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}};
+    face.from_region = face.to_region = field;
+    return face;
 }
 
 int main(void) {
     evn_session *session;
     evn_loop *loop;
-    evn_place *place;
-    evn_exchange *exchange[2];
-    evn_face face[2][2 * BLOCKS];
-    int region[BLOCKS][2], top[BLOCKS + 1] = {0}, from = 0, wrong = 0;
-    double size[BLOCKS], *mine[2][BLOCKS];
-    for (int at = 0; at < MAX; at++) whole[0][at] = whole[1][at] = at % 11;
-    for (int t = 0; t < BLOCKS; t++) top[t + 1] = top[t] + (int)(size[t] = ROWS(t));
-    evn_problem problem = {.tasks = BLOCKS, .weight = size, .instances = STEPS};
+    evn_place *place;      /* has the blocks' values where their units are */
+    evn_exchange *halo[2]; /* of each field */
+    evn_face face[BLOCKS - 1][2];
+    double weight[BLOCKS];
+    int region[BLOCKS][2], first[BLOCKS + 1] = {0}, now = 0, wrong = 0;
+    for (int at = 0; at < BLOCKS * POINTS; at++) line[0][at] = line[1][at] = at % 11;
     TRY(evn_open(&session, NULL, NULL, EVN_OVER_RANKS));
-    TRY(evn_open_loop(&loop, session, NULL, &problem));
     TRY(evn_place_open(&place, evn_session_units(session), 0.5));
-    for (int i = 0; i < 2 * BLOCKS; i++) {
-        int t = i / 2, f = i % 2, end = ROWS(t) * ROW;
-        mine[f][t] = memcpy(&block[f][(top[t] + 2 * t) * ROW], &whole[f][top[t] * ROW], BYTES(t));
-        TRY(evn_place_add(place, mine[f][t], BYTES(t), &region[t][f]));
-        evn_face *to = &face[f][2 * t]; /* the last row to the next block, its first one back */
-        to[0] = (evn_face){
-            t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, .from_region = f, .to_region = f};
-        to[1] = (evn_face){t + 1,         t,         ROW,         end + ROW,
-                           {1, 1, 1},     {1, 1, 1}, {1, 1, ROW}, .from_region = f,
-                           .to_region = f};
+    for (int t = 0; t < BLOCKS; t++) {
+        first[t + 1] = first[t] + (int)(weight[t] = ROWS(t));
+        for (int field = 0; field < 2; field++) {
+            memcpy(block[field][t], &line[field][first[t] * ROW], BYTES(t));
+            TRY(evn_place_add(place, block[field][t], BYTES(t), &region[t][field]));
+        }
     }
-    evn_access both[] = {EVN_BOTH, EVN_BOTH};
-    TRY(evn_session_place(session, loop, place, 2, region[0], both));
-    for (int f = 0; f < 2; f++)
-        TRY(evn_exchange_open(&exchange[f], loop, 8, 2 * BLOCKS - 2, face[f], NULL));
-    for (int step = 0; step < STEPS; step++, from = 1 - from) {
-        TRY(evn_loop_run(loop, body, &from));
-        TRY(evn_exchange_run(exchange[1 - from]));
-        move(whole[from], whole[1 - from], top[BLOCKS]);
+    evn_problem problem = {.tasks = BLOCKS, .weight = weight, .instances = STEPS};
+    TRY(evn_open_loop(&loop, session, NULL, &problem));
+    TRY(evn_session_place(session, loop, place, 2, region[0], (evn_access[]){EVN_BOTH, EVN_BOTH}));
+    for (int field = 0; field < 2; field++) {
+        for (int t = 0; t < BLOCKS - 1;
+             t++) { /* the last row on, the next block's first one back */
+            face[t][0] = copy(field, t, ROWS(t), t + 1, 0);
+            face[t][1] = copy(field, t + 1, 1, t, ROWS(t) + 1);
+        }
+        TRY(evn_exchange_open(&halo[field], loop, 8, 2 * BLOCKS - 2, face[0], NULL));
+    }
+    for (int n = 0; n < STEPS; n++, now = 1 - now) {
+        TRY(evn_loop_run(loop, step, &now));
+        TRY(evn_exchange_run(halo[1 - now]));
+        advance(line[now], line[1 - now], first[BLOCKS]);
     }
     TRY(evn_session_collect(session, loop)); /* to rank 0 */
     for (int t = 0; t < BLOCKS && !evn_session_rank(session); t++)
-        wrong += memcmp(mine[from][t], &whole[from][top[t] * ROW], BYTES(t)) != 0;
+        wrong += memcmp(block[now][t], &line[now][first[t] * ROW], BYTES(t)) != 0;
     if (!evn_session_rank(session))
         printf("%s: %d blocks are wrong\n", evn_units_text(evn_session_units(session)), wrong);
-    for (int f = 0; f < 2; f++) evn_exchange_close(exchange[f]);
+    for (int field = 0; field < 2; field++) evn_exchange_close(halo[field]);
     evn_place_close(place);
     TRY(evn_close(session));
     return wrong > 0;
