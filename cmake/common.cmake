@@ -78,6 +78,15 @@ function(part name found with)
     set_property(GLOBAL APPEND_STRING PROPERTY EVENER_PARTS "  ${name}: ${told}\n")
 endfunction()
 
+# evener_sources(OUT EXCEPT..): the .c files in and below the present folder, without kernels and those that one of these expressions matches
+function(evener_sources out)
+    file(GLOB_RECURSE files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.c)
+    foreach(except IN LISTS ARGN ITEMS "[.]kernel[.]c$")
+        list(FILTER files EXCLUDE REGEX ${except})
+    endforeach()
+    set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
 include(CheckLanguage)
 check_language(CXX) # which evener-c++ has behind it, too
 

@@ -1,16 +1,7 @@
 # Directives at run time: the archive evener-cu, always static, since it takes over the fork of parallel regions where it is
 # linked into, and only there (--wrap).
-add_library(evener_cu_objects OBJECT
-    src/cu/fork.c
-    src/cu/fortran.c
-    src/cu/compile.c
-    src/cu/keys.c
-    src/cu/kernel.c
-    src/cu/omp.c
-    src/cu/place.c
-    src/cu/report.c
-    src/cu/site.c
-    src/cu/units.c)
+file(GLOB files CONFIGURE_DEPENDS src/cu/*.c)
+add_library(evener_cu_objects OBJECT ${files})
 set_target_properties(evener_cu_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_options(evener_cu_objects PRIVATE -fno-lto)
 target_include_directories(evener_cu_objects PUBLIC include PRIVATE src)
