@@ -7,7 +7,7 @@
 #   suite/bench/gpu.sh --devices emulated --classes S --check S --big S --mesh sphere:2      a trial of the script, without a GPU
 #
 # Each run has a time limit, all together have --minutes; what there was no time for is named. The report is written as it goes, into
-# at most eight files: report.md, and what it was made from. With more time, Python and compilers there is suite/bench/gpu_compare.sh.
+# at most eight files: report.md, and what it was made from.
 # Exit status: 0, 1 if a run failed, did not verify or a hash differs, 2 for wrong usage.
 set -u
 
