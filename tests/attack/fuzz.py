@@ -62,7 +62,7 @@ def keep(case, wrong, folder, evener):
         with open(path, "wb") as file:
             file.write(content)
     with open(os.path.join(folder, "case.json"), "w") as file:
-        json.dump(about, file, indent=1)
+        json.dump(about, file)
         file.write("\n")
     with open(os.path.join(folder, "again.sh"), "w") as file:
         file.write(f"#!/bin/sh\n# {'; '.join(wrong)}\n"
