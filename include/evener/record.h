@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/* Links of tasks that a record has at most, 6 MB of text; of more, "links" is null. */
+enum { EVN_RECORD_LINKS = 1 << 18 };
+
 /* An entry of "units": a unit and what it did. */
 typedef struct evn_recorded_unit {
     int id, rank;     /* rank -1: the program is alone, and neither rank nor host is written */

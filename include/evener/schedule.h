@@ -153,7 +153,8 @@ int evn_schedule_settled(const evn_schedule *schedule);
  * of the tasks, their number too, "map 20 tasks 4 units generation 3: ..". Export: malloc'ed,
  * free() it; NULL without memory. Import: the next instance has this assignment, and learning
  * continues from it; a generation in the text is the schedule's from then on, so that a program
- * that opens a loop with the tasks of then goes on counting. EVN_USAGE: no such text, or not for
+ * that opens a loop with the tasks of then goes on counting; or a list of owners, the unit of each
+ * task with white space between two, as partitioners write it. EVN_USAGE: no such text, or not for
  * this problem. */
 char *evn_schedule_export(const evn_schedule *schedule);
 evn_status evn_schedule_import(evn_schedule *schedule, const char *text);

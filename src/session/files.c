@@ -1,5 +1,6 @@
 /* Files of a session: its record, and its trace (trace.c), which the user asks for by variables. */
 #include "session/session.h"
+#include "loop/internal.h"
 #include "wire/launcher.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ static evn_status note(evn_session *s, struct file *f, evn_status status) {
 /* ---- loops --------------------------------------------------------------------------------- */
 
 static evn_status keep_bursts(const evn_session *s, evn_loop *loop) {
+    loop->notes = s->record.out != NULL;
     const int tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
     if (s->traces) return evn_loop_keep_bursts(loop, session_trace_most(s));
     return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;

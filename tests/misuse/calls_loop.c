@@ -66,6 +66,7 @@ int calls_loop_asking(struct world *w, int row) {
     GIVES(0, "burst -1", evn_loop_burst(w->loop, 0, -1).count)
     GIVES(0, "units 0 to 1", evn_loop_stats(w->loop, 99).tasks)
     GIVES(0, "unit -1", evn_loop_stats(w->loop, -1).tasks)
+    GIVES(NULL, "how many links", evn_loop_links(w->loop, NULL))
     SAYS("the totals", evn_loop_add_totals(NULL, &(evn_loop_totals){0}))
     SAYS("the totals", evn_loop_add_totals(&(evn_loop_totals){0}, NULL))
     USAGE("zone", evn_trace_write(w->loop, NULL, stdout))

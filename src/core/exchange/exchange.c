@@ -321,6 +321,7 @@ static evn_status begin_and_run(evn_exchange *x, int may_open, const char *what,
     evn_cluster *cluster = x->loop->cluster;
     evn_status status = cluster ? loop_may_begin(x->loop, what) : mine;
     if (status) return status; /* a body's: no rank waits for it */
+    x->runs++;
     if (!cluster && take_settled(x)) {
         loop_set_failed(x->loop, -1);
         x->open = 0;
@@ -398,6 +399,16 @@ evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
 
 static void units_changed(void *arg) { exchange_forget(arg); }
 
+static void add_links(void *arg, struct links *to) {
+    const evn_exchange *x = arg;
+    for (int i = 0; i < x->faces; i++) {
+        const struct face *f = &x->face[i];
+        if (f->from < 0) continue;
+        links_add(to, exchange_task(x, f, 0), exchange_task(x, f, 1),
+                  (double)exchange_face_bytes(x, &f->of) * (double)x->runs);
+    }
+}
+
 /* Ways between devices, which steps shall not open. */
 static evn_status connect_devices(evn_exchange *x) {
     return x->place && evn_place_spaces(x->place) > 1 ? device_ops.connect(x) : EVN_OK;
@@ -418,6 +429,7 @@ static evn_status open_exchange(evn_exchange **out, evn_loop *loop, size_t eleme
     x->listener = (struct loop_listener){.units_changed = units_changed,
                                          .may_change = exchange_may_change,
                                          .change = exchange_change,
+                                         .links = add_links,
                                          .arg = x};
     loop_listen(loop, &x->listener);
     evn_status status = x->remote_ops ? x->remote_ops->open(x) : EVN_OK;
@@ -455,6 +467,7 @@ void evn_exchange_close(evn_exchange *x) {
         return;
     }
     exchange_forget(x);
+    loop_keep_links(x->loop, &x->listener);
     if (x->remote_ops) x->remote_ops->close(x);
     loop_unlisten(x->loop, &x->listener);
     exchange_close_faces(x);

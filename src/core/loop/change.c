@@ -229,6 +229,8 @@ static void change(evn_loop *loop, struct renewal *r) {
     if (loop->together) loop->ranks->take(loop, &r->together);
     for (int u = 0; u < loop->count; u++) swap_worker(&loop->worker[u], &r->mine[u]);
     if (loop->place) regions_room_take(loop, &r->room);
+    loop->closed.count = 0;
+    loop_note_bytes(loop);
     tell(loop, r->of.now, tasks);
 }
 

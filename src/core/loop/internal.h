@@ -11,6 +11,7 @@
 #include "base/ticks.h"
 #include "loop/alone.h"
 #include "loop/collect.h"
+#include "loop/links.h"
 #include "data/use.h"
 #include <stdatomic.h>
 #include <stddef.h>
@@ -116,11 +117,13 @@ struct worker {
  * of tasks (evn_loop_change()): may_change() checks and makes memory, then change() follows,
  * without fail, or is called with `now` NULL where the change does not come about. now[t] is the
  * number that task t of before has among the `tasks` of now; -1: none. By the thread that opened
- * the units. Each may be NULL. */
+ * the units. links() adds the bytes that all runs so far have moved between tasks. Each may be
+ * NULL. */
 struct loop_listener {
     void (*units_changed)(void *arg);
     evn_status (*may_change)(void *arg, const int *now, int tasks);
     void (*change)(void *arg, const int *now, int tasks);
+    void (*links)(void *arg, struct links *to);
     void *arg;
     struct loop_listener *next;
 };
@@ -175,6 +178,10 @@ struct evn_loop {
     double *added; /* seconds added by evn_batch_add() to each task of the batch at hand; else 0 */
     int keeps_owners; /* 1: evn_loop_stealing() allows no stealing */
     evn_loop_totals totals;
+    long long runs;      /* instances since it was opened */
+    int notes;           /* 1: for a record, keeps the two below */
+    struct links closed; /* of exchanges that were closed, since the tasks are these */
+    double *bytes;       /* of each task's regions; NULL: not known */
     int ran;            /* 1: tasks have run on their `owner`, in an instance or a visit */
     evn_place *place;   /* NULL: tasks have no regions */
     int regions;        /* regions of each task; 0 */
@@ -238,6 +245,9 @@ static inline void loop_ended(const evn_loop *loop) {
 
 /* Notes faces that an exchange was given or has lost, in `seconds`. */
 void loop_note_faces(evn_loop *loop, int added, int gone, double seconds);
+
+/* Keeps what an exchange that is closed has moved, if the loop notes links. */
+void loop_keep_links(evn_loop *loop, const struct loop_listener *of);
 
 void loop_listen(evn_loop *loop, struct loop_listener *listener);
 void loop_unlisten(evn_loop *loop, struct loop_listener *listener);
@@ -367,6 +377,9 @@ void regions_room_close(const evn_loop *loop, struct regions_room *room);
 
 /* Tells the schedule the memory of devices and the bytes of the tasks' regions. EVN_MEMORY. */
 evn_status loop_tell_memory(evn_loop *loop);
+
+/* Notes the bytes of the tasks' regions for a record, if the loop does. */
+void loop_note_bytes(evn_loop *loop);
 
 /* ---- device_split.c ---- */
 

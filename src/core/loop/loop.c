@@ -293,6 +293,7 @@ static void count_run(evn_loop *loop, double wall) {
     }
     loop->totals.compute_s += wall;
     loop->totals.instances++;
+    loop->runs++;
     loop->task_seconds = busy / loop->problem->tasks;
     learn_alone(loop, wall, busy);
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
@@ -576,6 +577,8 @@ void evn_loop_close(evn_loop *loop) {
     free(loop->changes);
     birth_close(loop->birth);
     free(loop->seconds);
+    free(loop->closed.link);
+    free(loop->bytes);
     free(loop);
 }
 

@@ -33,15 +33,31 @@ static int *count_users(const int *region, size_t count) {
     return users;
 }
 
-/* Bytes of a task on a device; of a region of several tasks each counts its part. */
-static double bytes_of(const evn_loop *loop, int task, const int *users) {
+/* Bytes of a task, or those it takes on a device; of a region of several tasks each counts its
+ * part. */
+static double bytes_of(const evn_loop *loop, int task, const int *users, int on_device) {
     const int *region = loop->region + (size_t)task * (size_t)loop->regions;
     double bytes = 0;
-    for (int i = 0; i < loop->regions; i++)
-        if (region[i] >= 0)
-            bytes +=
-                (double)arena_rounded(evn_place_bytes(loop->place, region[i])) / users[region[i]];
+    for (int i = 0; i < loop->regions; i++) {
+        if (region[i] < 0) continue;
+        const size_t all = evn_place_bytes(loop->place, region[i]);
+        bytes += (double)(on_device ? arena_rounded(all) : all) / users[region[i]];
+    }
     return bytes;
+}
+
+void loop_note_bytes(evn_loop *loop) {
+    const size_t tasks = (size_t)loop->problem->tasks;
+    free(loop->bytes);
+    loop->bytes = loop->notes && loop->place ? malloc(tasks * sizeof *loop->bytes) : NULL;
+    int *users = loop->bytes ? count_users(loop->region, tasks * (size_t)loop->regions) : NULL;
+    for (size_t t = 0; users && t < tasks; t++)
+        loop->bytes[t] = bytes_of(loop, (int)t, users, 0);
+    if (!users) {
+        free(loop->bytes);
+        loop->bytes = NULL;
+    }
+    free(users);
 }
 
 evn_status loop_tell_memory(evn_loop *loop) {
@@ -52,7 +68,7 @@ evn_status loop_tell_memory(evn_loop *loop) {
     evn_status status = EVN_OK;
     if (!bytes || !room || !users)
         status = evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", tasks);
-    for (size_t t = 0; !status && t < tasks; t++) bytes[t] = bytes_of(loop, (int)t, users);
+    for (size_t t = 0; !status && t < tasks; t++) bytes[t] = bytes_of(loop, (int)t, users, 1);
     for (size_t u = 0; !status && u < units; u++)
         room[u] = room_of(loop, evn_units_get(loop->units, (int)u));
     const unsigned version = schedule_version(loop->schedule);

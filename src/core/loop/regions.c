@@ -323,6 +323,7 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     regions_room_take(loop, &room);
     regions_room_close(loop, &room);
     loop->place = place;
+    loop_note_bytes(loop);
     status = loop_tell_memory(loop);
     if (status) loop_forget_place(loop);
     return status;

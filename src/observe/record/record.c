@@ -268,6 +268,50 @@ static void put_all_bursts(FILE *out, const struct recorded_loop *main_loop,
 
 /* -- the whole -- */
 
+/* What plans need besides: weights, links and data of the tasks. */
+static void put_problem(FILE *out, const struct recorded_loop *loop, int loops, int units) {
+    const struct recorded_loop *const end = loop + loops;
+    const char *between = "";
+    long links = 0;
+    int known = 0, first = 0;
+    fputs(",\n\"weight\": [", out);
+    for (const struct recorded_loop *r = loop; r < end; r++) {
+        if (r->units != units) continue;
+        links += r->links;
+        known |= r->bytes != NULL;
+        for (int t = 0; t < r->tasks; t++, between = ", ") {
+            fputs(between, out);
+            json_number(out, r->weight[t]);
+        }
+    }
+    fputc(']', out);
+    between = "";
+    if (known) fputs(",\n\"task_bytes\": [", out);
+    for (const struct recorded_loop *r = loop; known && r < end; r++)
+        for (int t = 0; r->units == units && t < r->tasks; t++, between = ", ") {
+            fputs(between, out);
+            json_number(out, r->bytes ? r->bytes[t] : 0);
+        }
+    if (known) fputc(']', out);
+    if (links > EVN_RECORD_LINKS) {
+        fputs(",\n\"links\": null", out);
+        return;
+    }
+    between = "";
+    fputs(",\n\"links\": [", out);
+    for (const struct recorded_loop *r = loop; r < end; r++) {
+        if (r->units != units) continue;
+        for (int i = 0; i < r->links; i++, between = ", ") {
+            const evn_link *l = &r->link[i];
+            fprintf(out, "%s[%d, %d, ", between, first + l->task[0], first + l->task[1]);
+            json_number(out, l->bytes);
+            fputc(']', out);
+        }
+        first += r->tasks;
+    }
+    fputc(']', out);
+}
+
 static void put_tasks(FILE *out, const struct recorded_loop *loop, int loops, int units) {
     const char *between = "";
     fputs(",\n\"owner\": [", out);
@@ -282,6 +326,7 @@ static void put_tasks(FILE *out, const struct recorded_loop *loop, int loops, in
             json_number(out, r->task_s[t]);
         }
     fputc(']', out);
+    put_problem(out, loop, loops, units);
 }
 
 /* The words the program was started with; "" where the system does not tell. */

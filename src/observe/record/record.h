@@ -25,7 +25,10 @@ struct recorded_loop {
     char *schedule;
     int tasks, units, ranks; /* units of all ranks */
     int *owner;
-    double *task_s;
+    double *task_s, *weight;
+    double *bytes; /* of each task's regions; NULL: not known */
+    evn_link *link;
+    int links;
     struct recorded_unit *unit;
     evn_loop_totals totals;
     int changes; /* number of changes of tasks */

@@ -1,5 +1,6 @@
 /* Results of a loop, copied when it is closed. */
 #include "record/record.h"
+#include "loop/internal.h"
 #include <evener/trace.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,14 +82,20 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     r->schedule = strdup(evn_schedule_text(evn_loop_schedule(loop)));
     r->owner = malloc(tasks * sizeof *r->owner);
     r->task_s = malloc(tasks * sizeof *r->task_s);
+    r->weight = malloc(tasks * sizeof *r->weight);
+    r->bytes = loop->bytes ? malloc(tasks * sizeof *r->bytes) : NULL;
+    r->link = evn_loop_links(loop, &r->links);
     r->unit = calloc(units, sizeof *r->unit);
     r->burst = malloc(bursts * sizeof *r->burst);
     r->change = evn_trace_changes(loop, 0, &r->changes);
     evn_burst **sorted = malloc(bursts * sizeof *sorted);
     const int done =
-        r->schedule && r->owner && r->task_s && r->unit && r->burst && r->change && sorted;
+        r->schedule && r->owner && r->task_s && r->weight && r->link &&
+        (r->bytes || !loop->bytes) && r->unit && r->burst && r->change && sorted;
     if (done) {
         memcpy(r->owner, evn_loop_owner(loop), tasks * sizeof *r->owner);
+        memcpy(r->weight, problem->weight, tasks * sizeof *r->weight);
+        if (r->bytes) memcpy(r->bytes, loop->bytes, tasks * sizeof *r->bytes);
         r->totals = evn_loop_sum(loop);
         for (int u = 0; u < own; u++) r->unit[first + u].stats = evn_loop_stats(loop, u);
         for (int t = 0; t < r->tasks; t++) {

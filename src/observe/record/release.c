@@ -7,6 +7,9 @@ void record_release(struct recorded_loop *r) {
     free(r->schedule);
     free(r->owner);
     free(r->task_s);
+    free(r->weight);
+    free(r->bytes);
+    free(r->link);
     free(r->unit);
     free(r->burst);
     free(r->change);

@@ -86,13 +86,16 @@ static char *from_export(const char *path, char *line, const evn_schedule *s) {
 int plan_file_read(const char *path, evn_schedule *schedule) {
     char why[256], *file = file_text(path, why, sizeof why);
     if (!file) return wrong(path, why);
-    cJSON *root = cJSON_ParseWithOpts(file, NULL, 1);
-    char *text = cJSON_IsObject(root) ? from_record(path, root, schedule)
-                                      : from_export(path, file, schedule);
+    const char first = file[strspn(file, " \t\r\n")];
+    const int is_list = first >= '0' && first <= '9'; /* of owners */
+    cJSON *root = is_list ? NULL : cJSON_ParseWithOpts(file, NULL, 1);
+    char *text = is_list                 ? strdup(file)
+                 : cJSON_IsObject(root) ? from_record(path, root, schedule)
+                                         : from_export(path, file, schedule);
     cJSON_Delete(root);
     free(file);
     if (!text) return EXIT_USAGE;
     const evn_status status = evn_schedule_import(schedule, text);
     free(text);
-    return status ? give_up(status) : 0;
+    return status == EVN_USAGE ? wrong(path, evn_message()) : status ? give_up(status) : 0;
 }

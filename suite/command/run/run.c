@@ -239,7 +239,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
     if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
-    record_result(root, r, evn_schedule_text(job->schedule), &tasks);
+    record_result(root, r, evn_schedule_text(job->schedule), &tasks, job_state_bytes(job));
     if (*job->choice.why) cJSON_AddItemToObject(root, "auto", choice_record(&job->choice));
     if (job->is->record) job->is->record(job->state, root);
     while (watch->shown && watch->shown->child) {

@@ -199,8 +199,33 @@ static cJSON *record_ranks(const struct run_result *r) {
     return list;
 }
 
+/* What plans need besides owners and times: weights, links and data of the tasks. */
+static void record_problem(cJSON *root, const struct run_result *r, const evn_problem *tasks,
+                           double bytes) {
+    const evn_link *link = r->link ? r->link : tasks->link;
+    const int links = r->link ? r->links : tasks->links;
+    const double *weight = r->weight ? r->weight : tasks->weight;
+    if (!r->weight && tasks->tasks != r->tasks) return;
+    cJSON *list = cJSON_AddArrayToObject(root, "weight"), *data = cJSON_CreateArray();
+    for (int t = 0; t < r->tasks; t++) {
+        cJSON_AddItemToArray(list, number(weight ? weight[t] : 1));
+        cJSON_AddItemToArray(data, number(bytes * (weight ? weight[t] : 1)));
+    }
+    if (bytes > 0)
+        cJSON_AddItemToObject(root, "task_bytes", data);
+    else
+        cJSON_Delete(data);
+    list = links > EVN_RECORD_LINKS ? NULL : cJSON_AddArrayToObject(root, "links");
+    if (!list) cJSON_AddNullToObject(root, "links");
+    for (int l = 0; list && l < links; l++) {
+        cJSON *one = cJSON_CreateIntArray(link[l].task, 2);
+        cJSON_AddItemToArray(one, number(link[l].bytes));
+        cJSON_AddItemToArray(list, one);
+    }
+}
+
 void record_result(cJSON *root, const struct run_result *r, const char *schedule,
-                   const evn_problem *tasks) {
+                   const evn_problem *tasks, double bytes) {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
     cJSON_AddNumberToObject(root, "steps", r->steps);
@@ -223,6 +248,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));
     cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));
+    record_problem(root, r, tasks, bytes);
 }
 
 void record_bursts(cJSON *list, const evn_trace *trace, int first) {

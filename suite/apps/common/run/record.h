@@ -16,9 +16,9 @@ cJSON *record_numbers(const double *value, int n);
 cJSON *record_machine(const evn_machine *machine);
 cJSON *record_build(void);
 
-/* Results of a run, as keys of its record. */
+/* Results of a run, as keys of its record; `bytes`: of a task's data, for each of its weight. */
 void record_result(cJSON *root, const struct run_result *result, const char *schedule,
-                   const evn_problem *tasks);
+                   const evn_problem *tasks, double bytes);
 
 /* Adds what a trace has of the instances from `first` on: the bursts to a list; and the messages
  * between ranks that were there after the first of these bursts had begun. */

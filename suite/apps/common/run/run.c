@@ -16,6 +16,8 @@ void run_result_free(struct run_result *r) {
     free(r->core);
     free(r->owner);
     free(r->task_s);
+    free(r->weight);
+    free(r->link);
     free(r->change);
     free(r->device);
     for (int d = 0; r->phases && d < r->devices; d++) free(r->phases[d].phase);
@@ -339,7 +341,9 @@ evn_status timed_end(struct timed *t) {
     r->task_s = malloc(sizeof *r->task_s * tasks);
     evn_status status = EVN_OK;
     r->change = evn_trace_changes(t->loop, 0, &r->changes);
-    if (!r->owner || !r->task_s || !r->change)
+    r->weight = malloc(sizeof *r->weight * tasks);
+    r->link = evn_loop_links(t->loop, &r->links);
+    if (!r->owner || !r->task_s || !r->change || !r->weight || !r->link)
         status = evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
     if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
     if (!status) status = share_totals(t);
@@ -348,6 +352,8 @@ evn_status timed_end(struct timed *t) {
     if (status) return status;
     r->communication_s = r->totals.exchange_s;
     memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
+    memcpy(r->weight, evn_schedule_problem(evn_loop_schedule(t->loop))->weight,
+           sizeof *r->weight * tasks);
     for (int i = 0; i < r->tasks; i++) r->task_s[i] = median_time(t, i);
     return read_counters(t);
 }
