@@ -165,9 +165,9 @@ int evn_loop_failed_unit(const evn_loop *loop);
 const double *evn_loop_seconds(const evn_loop *loop);
 
 /* Links of the tasks, one of each pair: the bytes that the loop's exchanges move in an instance, in
- * the mean of both directions and of all instances so far; without exchanges, those that its
- * schedule was made for. Of exchanges that were closed before, only where a session keeps a record.
- * malloc'ed, *links of them; free() them. NULL without memory. */
+ * the mean of both directions and of all instances that statistics are of; without exchanges, those
+ * that its schedule was made for. Of exchanges that were closed before, only where a session keeps
+ * a record. malloc'ed, *links of them; free() them. NULL without memory. */
 evn_link *evn_loop_links(const evn_loop *loop, int *links);
 
 /* A burst: one interval of one unit, as in the traces of the multi-zone paper (figures 5 to 9).

@@ -130,6 +130,7 @@ static evn_status open_loop(evn_loop **out, evn_session *s, evn_schedule *schedu
         return status;
     }
     s->opened[s->loops++] = o;
+    s->numbered++;
     *out = o.loop;
     return EVN_OK;
 }

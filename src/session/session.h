@@ -47,6 +47,7 @@ struct evn_session {
     double begin;
     struct opened *opened;
     int loops;
+    int numbered; /* loops that were opened so far */
     struct file record, trace;
     const struct trace_format *format; /* format of the trace; NULL: this process writes none */
     evn_output *beside[2];             /* Paraver's files beside the trace */

@@ -343,8 +343,22 @@ class Other(Base):
         record = json.loads(self.evener("info", "--json", "-").stdout)
         self.assertGreaterEqual(record["machine"]["cores"], 1)
 
+    def test_doctor(self):
+        """A line a topic, with what to do; of a mask and a binding of OpenMP, and of few processors, it is said."""
+        topics = "version", "cores", "load", "clock", "binding", "memory", "MPI", "devices", "LAPACK", "libraries", "calibration"
+        found = {f["topic"]: f for f in json.loads(self.evener("doctor", "--json", "-").stdout)["findings"]}
+        self.assertEqual(tuple(found), topics)
+        done = self.evener("doctor", env={**self.environment, "OMP_PROC_BIND": "true", "EVENER_BIND": "none"})
+        lines = done.stdout.splitlines()
+        self.assertEqual(tuple(line.split()[0] for line in lines[:-1] if line[:1].strip()), topics)
+        self.assertRegex(lines[-1], r"\A[1-9][0-9]* things? to do")
+        self.assertEqual(int(lines[-1].split()[0]), sum(line.startswith(" " * 11 + "  -> ") for line in lines))
+        for word in ("OMP_PROC_BIND=true", "threads are not bound, as EVENER_BIND says", "-> unset EVENER_BIND"):
+            self.assertIn(word, done.stdout)
+        self.refuses(["doctor", "bt-mz"], "bt-mz")
+
     def test_help(self):
-        for words in ([], ["run"], ["plan"], ["info"], ["model"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
+        for words in ([], ["doctor"], ["run"], ["plan"], ["info"], ["model"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
                       ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["bench", "wire"], ["run", "bt-mz"], ["run", "td-bem"],
                       ["plan", "td-bem"], ["calibrate"], ["calibrate", "td-bem"], ["report"], ["mesh"]):
             done = self.evener(*words, "--help")

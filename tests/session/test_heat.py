@@ -146,6 +146,36 @@ class Heat(unittest.TestCase):
                           ({"EVENER_PROCESSES": "2", "EVENER_UNITS": "1:GPU:1", "EVENER_DEVICES": "emulated:1,memory=1KiB"}, "place: ")):
             self.refused([HEAT], says, **env)
 
+    def test_plan(self):
+        """A loop begins with its user's owners, alone and over ranks, and refuses those of other tasks and units."""
+        owner = [0, 1, 1] * (BLOCKS // 3) + [1] * (BLOCKS % 3)
+        plan = os.path.join(self.temporary.name, "heat.part")
+
+        def write(owner):
+            with open(plan, "w", encoding="utf-8") as file:
+                file.writelines(f"{o}\n" for o in owner)
+
+        write(owner)
+        for env in {"EVENER_UNITS": "2:CPU:1"}, {"EVENER_UNITS": "1:CPU:1", "EVENER_PROCESSES": "2"}:
+            self.right([HEAT], EVENER_PLAN=plan, EVENER_SCHEDULE="static", EVENER_RECORD=self.file, **env)
+            record = self.record()
+            self.assertEqual(record["owner"], owner)
+            # each step one of the two exchanges copies a row of 128 values to the next block, and one back
+            self.assertEqual(record["links"], [[t, t + 1, 1024] for t in range(BLOCKS - 1)])
+            rows = [4 + t * 29 % 57 for t in range(BLOCKS)]
+            self.assertEqual(record["weight"], rows)
+            self.assertEqual(record["task_bytes"], [2 * 1024 * (n + 2) for n in rows])
+        self.right([HEAT], EVENER_PLAN="0:" + plan, EVENER_UNITS="2:CPU:1")
+        self.right([HEAT], EVENER_PLAN="1:" + plan, EVENER_UNITS="1:CPU:1")
+        self.refused([HEAT], f"EVENER_PLAN: {plan}: ", "line 2", '"1"', "unit from 0 to 0", EVENER_PLAN=plan, EVENER_UNITS="1:CPU:1")
+        write(owner[:-1])
+        self.refused([HEAT], "63 owners", "64 tasks", EVENER_PLAN=plan, EVENER_UNITS="2:CPU:1")
+        self.refused([HEAT], "63 owners", "64 tasks", EVENER_PLAN="0:" + plan, EVENER_UNITS="1:CPU:1", EVENER_PROCESSES="2")
+        self.refused([HEAT], "it is a record", "--assignment", EVENER_PLAN=self.file, EVENER_UNITS="2:CPU:1")
+        self.refused([HEAT], "cannot be read", EVENER_PLAN=plan + ".none", EVENER_UNITS="2:CPU:1")
+        write([])
+        self.refused([HEAT], "it is empty", EVENER_PLAN=plan, EVENER_UNITS="2:CPU:1")
+
     def test_refused_by_one(self):
         for start, file in launchers():
             one, other = ["-n", "1", "env", "EVENER_UNITS=1:CPU:1", HEAT], ["-n", "1", "env", "EVENER_UNITS=1:CPUS", HEAT]

@@ -16,7 +16,7 @@ TOY = PROGRAM = COMMAND = HEAT = ""
 # what is measured, and so never the same twice; what a session does not know; and the words
 MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "exchange_s", "idle_s", "taken", "stolen", "bursts"}
 UNKNOWN = {"app", "verified", "command"}
-BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "machine"}
+BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "weight", "links", "machine"}
 
 
 class Same(unittest.TestCase):

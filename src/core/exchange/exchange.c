@@ -315,13 +315,20 @@ static int has_more(const evn_exchange *x) {
     return devices || x->plan.messages || x->remotes;
 }
 
+/* Counts runs since the loop's statistics began. */
+static void count_run(evn_exchange *x) {
+    if (x->resets != x->loop->resets) x->runs = 0;
+    x->resets = x->loop->resets;
+    x->runs++;
+}
+
 /* Begins and runs; `may_open`: it may be left open. Over ranks a failure is told to all at the end
  * of the next instance: until then this rank sends its neighbours what says so. */
 static evn_status begin_and_run(evn_exchange *x, int may_open, const char *what, evn_status mine) {
     evn_cluster *cluster = x->loop->cluster;
     evn_status status = cluster ? loop_may_begin(x->loop, what) : mine;
     if (status) return status; /* a body's: no rank waits for it */
-    x->runs++;
+    count_run(x);
     if (!cluster && take_settled(x)) {
         loop_set_failed(x->loop, -1);
         x->open = 0;
@@ -401,7 +408,8 @@ static void units_changed(void *arg) { exchange_forget(arg); }
 
 static void add_links(void *arg, struct links *to) {
     const evn_exchange *x = arg;
-    for (int i = 0; i < x->faces; i++) {
+    const int ran = x->resets == x->loop->resets;
+    for (int i = 0; ran && i < x->faces; i++) {
         const struct face *f = &x->face[i];
         if (f->from < 0) continue;
         links_add(to, exchange_task(x, f, 0), exchange_task(x, f, 1),

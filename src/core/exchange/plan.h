@@ -142,7 +142,8 @@ struct evn_exchange {
     struct face *face; /* ascending by number */
     struct entry *entry;
     int faces, face_room, numbered;
-    long long runs;
+    long long runs; /* since the loop's statistics were reset the `resets`-th time */
+    long resets;
     int gone;            /* entries of `face` whose tasks are gone */
     marks_word *carried; /* faces that messages carry, and no more than a few others */
     size_t mark_room;

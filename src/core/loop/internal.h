@@ -178,16 +178,16 @@ struct evn_loop {
     double *added; /* seconds added by evn_batch_add() to each task of the batch at hand; else 0 */
     int keeps_owners; /* 1: evn_loop_stealing() allows no stealing */
     evn_loop_totals totals;
-    long long runs;      /* instances since it was opened */
+    long resets;         /* counts evn_loop_reset_stats() */
     int notes;           /* 1: for a record, keeps the two below */
-    struct links closed; /* of exchanges that were closed, since the tasks are these */
+    struct links closed; /* of exchanges that were closed, since then, and the tasks are these */
     double *bytes;       /* of each task's regions; NULL: not known */
-    int ran;            /* 1: tasks have run on their `owner`, in an instance or a visit */
-    evn_place *place;   /* NULL: tasks have no regions */
-    int regions;        /* regions of each task; 0 */
-    int *region;        /* [task * regions + i]; -1: none */
-    evn_access *access; /* access to each of a task's regions */
-    void **host;        /* host memory of each region, if all are in place */
+    int ran;             /* 1: tasks have run on their `owner`, in an instance or a visit */
+    evn_place *place;    /* NULL: tasks have no regions */
+    int regions;         /* regions of each task; 0 */
+    int *region;         /* [task * regions + i]; -1: none */
+    evn_access *access;  /* access to each of a task's regions */
+    void **host;         /* host memory of each region, if all are in place */
     struct loop_listener *listener;
     unsigned long settled; /* the place's version when all regions were acquired; 0: none */
     /* the current instance */

@@ -39,8 +39,7 @@ static int reserve(struct links *l) {
 void links_add(struct links *l, int from, int to, double bytes) {
     if (from == to || !(bytes > 0) || l->failed) return;
     if ((l->failed = reserve(l))) return;
-    l->link[l->count++] =
-        from < to ? (evn_link){{from, to}, bytes} : (evn_link){{to, from}, bytes};
+    l->link[l->count++] = from < to ? (evn_link){{from, to}, bytes} : (evn_link){{to, from}, bytes};
 }
 
 void loop_keep_links(evn_loop *loop, const struct loop_listener *of) {
@@ -59,7 +58,8 @@ evn_link *evn_loop_links(const evn_loop *loop, int *links) {
     for (struct loop_listener *l = loop->listener; l; l = l->next)
         if (l->links) l->links(l->arg, &all);
     links_merge(&all);
-    const double halves = loop->runs > 0 ? 0.5 / (double)loop->runs : 0.5; /* of a direction */
+    const long long runs = loop->totals.instances;
+    const double halves = runs > 0 ? 0.5 / (double)runs : 0.5; /* of a direction */
     for (size_t i = 0; i < all.count; i++) all.link[i].bytes *= halves;
     const int none = !all.count && !all.failed; /* then those that the schedule was told */
     for (int i = 0; none && i < p->links; i++)

@@ -293,7 +293,6 @@ static void count_run(evn_loop *loop, double wall) {
     }
     loop->totals.compute_s += wall;
     loop->totals.instances++;
-    loop->runs++;
     loop->task_seconds = busy / loop->problem->tasks;
     learn_alone(loop, wall, busy);
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
@@ -728,4 +727,6 @@ void evn_loop_reset_stats(evn_loop *loop) {
         loop->worker[u].brought_bytes = 0;
     }
     loop->totals = (evn_loop_totals){0};
+    loop->closed.count = 0;
+    loop->resets++;
 }

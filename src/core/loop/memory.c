@@ -51,8 +51,7 @@ void loop_note_bytes(evn_loop *loop) {
     free(loop->bytes);
     loop->bytes = loop->notes && loop->place ? malloc(tasks * sizeof *loop->bytes) : NULL;
     int *users = loop->bytes ? count_users(loop->region, tasks * (size_t)loop->regions) : NULL;
-    for (size_t t = 0; users && t < tasks; t++)
-        loop->bytes[t] = bytes_of(loop, (int)t, users, 0);
+    for (size_t t = 0; users && t < tasks; t++) loop->bytes[t] = bytes_of(loop, (int)t, users, 0);
     if (!users) {
         free(loop->bytes);
         loop->bytes = NULL;

@@ -89,9 +89,8 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     r->burst = malloc(bursts * sizeof *r->burst);
     r->change = evn_trace_changes(loop, 0, &r->changes);
     evn_burst **sorted = malloc(bursts * sizeof *sorted);
-    const int done =
-        r->schedule && r->owner && r->task_s && r->weight && r->link &&
-        (r->bytes || !loop->bytes) && r->unit && r->burst && r->change && sorted;
+    const int done = r->schedule && r->owner && r->task_s && r->weight && r->link &&
+                     (r->bytes || !loop->bytes) && r->unit && r->burst && r->change && sorted;
     if (done) {
         memcpy(r->owner, evn_loop_owner(loop), tasks * sizeof *r->owner);
         memcpy(r->weight, problem->weight, tasks * sizeof *r->weight);

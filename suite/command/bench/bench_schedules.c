@@ -50,6 +50,7 @@ static struct {
 };
 
 const char *bench_schedule(int i) { return list[i].spec; }
+const char *bench_schedule_label(int i) { return list[i].label; }
 
 /* Adds the schedules of the library that the list lacks. */
 static void add_others(void) {
@@ -68,20 +69,11 @@ static void add_others(void) {
     }
 }
 
-/* A whole run, all times in seconds a step. */
-struct row {
-    int there;
-    double compute, migration, exchange; /* mean over the steps; migration is part of compute */
-    double bytes, migrations;            /* a step, mean over the steps */
-};
+static double step_s(const struct schedule_row *r) { return r->compute + r->exchange; }
 
-static double step_s(const struct row *r) { return r->compute + r->exchange; }
-
-/* One schedule on one model. A schedule that is not built in leaves the row empty; 0, or an exit
- * status after a message. */
-static int run(struct row *row, const char *spec, const struct machine_model *m,
-               const evn_problem *tasks, int steps, double *speed) {
-    *row = (struct row){0};
+int bench_run_schedule(struct schedule_row *row, const char *spec, const struct machine_model *m,
+                       const evn_problem *tasks, int steps, double *speed) {
+    *row = (struct schedule_row){0};
     evn_problem p = *tasks;
     p.units = m->model.units;
     p.speed = speed;
@@ -137,8 +129,9 @@ static int shown(const struct comparison *s, int way) {
 }
 
 /* All schedules on one list of units, `one`: the seconds of a step on its first unit alone. */
-static int run_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
-                   double one[WAYS], int *units_count, int *gpus) {
+static int run_set(const struct comparison *s, const char *set,
+                   struct schedule_row row[WAYS][SCHEDULES], double one[WAYS], int *units_count,
+                   int *gpus) {
     evn_units *units;
     struct machine_model m;
     int code = open_set(s, set, &units, &m);
@@ -151,13 +144,13 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
         if (!shown(s, way)) continue;
         m.model.sequential = way;
         m.model.noise = s->noise;
-        struct row alone;
+        struct schedule_row alone;
         m.model.units = 1;
-        code = run(&alone, "static", &m, &s->tasks, 1, speed);
+        code = bench_run_schedule(&alone, "static", &m, &s->tasks, 1, speed);
         one[way] = step_s(&alone);
         m.model.units = *units_count;
         for (int i = 0; !code && list[i].spec; i++)
-            code = run(&row[way][i], list[i].spec, &m, &s->tasks, s->steps, speed);
+            code = bench_run_schedule(&row[way][i], list[i].spec, &m, &s->tasks, s->steps, speed);
     }
     free(speed);
     machine_model_close(&m);
@@ -168,8 +161,8 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
 static const char *const exchange_title[WAYS] = {"parallel exchange (ours)", "sequential exchange",
                                                  "whole zones (papers)"};
 
-static void print_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
-                      const double one[WAYS]) {
+static void print_set(const struct comparison *s, const char *set,
+                      struct schedule_row row[WAYS][SCHEDULES], const double one[WAYS]) {
     int guided = 0;
     while (list[guided].rank != GUIDED) guided++;
     printf("\n%s class %s on %s, %d %ss, %d steps\n%-21s", s->job.is->name, s->job.shape.key, set,
@@ -189,7 +182,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
         printf("%-21s", list[i].label);
         for (int way = 0; way < WAYS; way++) {
             if (!shown(s, way)) continue;
-            const struct row *r = &row[way][i];
+            const struct schedule_row *r = &row[way][i];
             printf("  |  %9.4f  %9.4f  %7.3f  %7.2f  %8.2f", 1e3 * r->compute, 1e3 * r->exchange,
                    step_s(r) / step_s(&row[way][guided]), one[way] / step_s(r), r->migrations);
         }
@@ -202,7 +195,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
 }
 
 /* Prints why b is longer or shorter than a, as a sentence. */
-static void explain(const struct row *a, const struct row *b) {
+static void explain(const struct schedule_row *a, const struct schedule_row *b) {
     printf("it spends %.2f times guided's time computing",
            (b->compute - b->migration) / (a->compute - a->migration));
     if (b->migration > 0.005 * b->compute) printf(", %.2f ms a step migrating", 1e3 * b->migration);
@@ -212,12 +205,13 @@ static void explain(const struct row *a, const struct row *b) {
 
 /* The papers' orders: guided is best of static, dynamic and guided; dynamic without memory loses
  * against the same with memory, to transfers. */
-static void check_orders(struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES]) {
+static void check_orders(struct comparison *s, const char *set,
+                         struct schedule_row row[WAYS][SCHEDULES]) {
     int guided = 0;
     while (list[guided].rank != GUIDED) guided++;
     for (int way = 0; way < WAYS; way++) {
         if (!shown(s, way)) continue;
-        const struct row *g = &row[way][guided];
+        const struct schedule_row *g = &row[way][guided];
         const char *name = exchange_name[way];
         int best = guided;
         for (int i = 0; list[i].spec; i++) {
@@ -240,7 +234,7 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
                    strncmp(list[with].spec, list[i].spec,
                            (size_t)(strchr(list[i].spec, ',') - list[i].spec + 1)) != 0)
                 with++;
-            const struct row *a = &row[way][with], *b = &row[way][i];
+            const struct schedule_row *a = &row[way][with], *b = &row[way][i];
             if (!(step_s(b) < step_s(a) * (1 - 1e-9))) continue;
             s->differ++;
             printf("  %s is %.1f %% shorter than with memory, unlike in the papers: %.2f tasks "
@@ -290,7 +284,7 @@ static int study_workload(struct comparison *s, const struct workload *is, char 
     s->steps = steps > 0 ? (int)steps : s->job.shape.steps;
     const char *set;
     for (int i = 0; !code && (set = machine_file_set(s->file, i)); i++) {
-        struct row row[WAYS][SCHEDULES];
+        struct schedule_row row[WAYS][SCHEDULES];
         double one[WAYS];
         int units = 0, gpus = 0;
         code = run_set(s, set, row, one, &units, &gpus);
@@ -371,76 +365,11 @@ static int study_file(struct comparison *s, const char *path, const struct optio
     return code;
 }
 
-/* ---- planning time ---- */
-
-/* A square of tasks, each linked to its neighbours, on units of speeds from 1 to 11. */
-static int make_problem(evn_problem *p, int tasks, int units) {
-    *p = (evn_problem){.tasks = tasks, .units = units, .bandwidth = 1e3, .instances = 100};
-    double *weight = malloc(sizeof *weight * (size_t)tasks);
-    double *speed = malloc(sizeof *speed * (size_t)units);
-    evn_link *link = malloc(sizeof *link * 2 * (size_t)tasks);
-    p->weight = weight;
-    p->speed = speed;
-    p->link = link;
-    if (!weight || !speed || !link) return EXIT_FAILED;
-    int side = 1;
-    while ((long)side * side < tasks) side++;
-    unsigned long long seed = 1;
-    for (int t = 0; t < tasks; t++) {
-        seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-        weight[t] = 1 + (double)((seed >> 33) % 20);
-        if (t % side != side - 1 && t + 1 < tasks) link[p->links++] = (evn_link){{t, t + 1}, 100};
-        if (t + side < tasks) link[p->links++] = (evn_link){{t, t + side}, 100};
-    }
-    for (int u = 0; u < units; u++) speed[u] = 1 + (double)(u * 7919 % 1000) / 100;
-    return 0;
-}
-
-int bench_planning(int tasks, int units, double max) {
-    static const char *const specs[] = {
-        "static",        "dynamic", "dynamic:memorize=0", "guided:size", "guided:time", "weighted",
-        "weighted:size", "binpack", "interval",           "map",         "auto"};
-    evn_problem p;
-    int *owner = malloc(sizeof *owner * (size_t)tasks), late = 0;
-    double *seconds = malloc(sizeof *seconds * (size_t)tasks);
-    int code = make_problem(&p, tasks, units);
-    if (!owner || !seconds) code = EXIT_FAILED;
-    if (code) complain("not enough memory for %d tasks on %d units", tasks, units);
-    if (!code)
-        printf("%d tasks in a grid on %d units of unequal speed, seconds\n%-20s  %9s  %9s  %9s\n",
-               tasks, units, "schedule", "plan", "instance", "learn");
-    for (size_t i = 0; !code && i < sizeof specs / sizeof *specs; i++) {
-        evn_schedule *s;
-        const double begin = evn_now();
-        evn_status status = evn_schedule_open(&s, specs[i], &p);
-        const double planned = evn_now();
-        if (!status) status = evn_schedule_simulate(s, owner, seconds);
-        const double simulated = evn_now();
-        if (!status) status = evn_schedule_learn(s, owner, seconds);
-        const double learnt = evn_now();
-        if (status) {
-            code = give_up(status);
-            break;
-        }
-        evn_schedule_close(s);
-        const int long_ = planned - begin >= max || learnt - simulated >= max;
-        printf("%-20s  %9.3f  %9.3f  %9.3f%s\n", specs[i], planned - begin, simulated - planned,
-               learnt - simulated, long_ ? "  TOO LONG" : "");
-        fflush(stdout);
-        late |= long_;
-    }
-    free((void *)p.weight);
-    free((void *)p.speed);
-    free((void *)p.link);
-    free(owner);
-    free(seconds);
-    return code ? code : late;
-}
-
 /* ---- the command ---- */
 
 struct request {
     const char *apps, *classes, *exchange;
+    const char *unit_list, *machine;
     long steps, tasks, units, noise;
     int map, planning, default_;
 };
@@ -455,6 +384,10 @@ static const struct option table[] = {
      AT(exchange), 0, 0},
     {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
      OPTION_NUMBER, AT(noise), 0, 99},
+    {"units", "LIST",
+     "of a record: units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)", OPTION_TEXT,
+     AT(unit_list), 0, 0},
+    {"machine", "FILE", "of a record: machine described in FILE", OPTION_INPUT, AT(machine), 0, 0},
     {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
      AT(map), 0, 0},
     {"default", NULL, "the default schedule beside all others instead", OPTION_FLAG, AT(default_),
@@ -467,11 +400,12 @@ static const struct option table[] = {
 #undef AT
 
 static const struct option_rule rules[] = {
-    {"map", OPTION_EXCLUDES, "planning apps steps exchange noise FILE",
+    {"map", OPTION_EXCLUDES, "planning apps steps exchange noise units machine FILE",
      "its table is of bt-mz's zones, on units of its own"},
-    {"default", OPTION_EXCLUDES, "map planning apps classes steps exchange noise FILE",
+    {"default", OPTION_EXCLUDES,
+     "map planning apps classes steps exchange noise units machine FILE",
      "its tasks, units and disturbances are made up"},
-    {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise FILE",
+    {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise units machine FILE",
      "its tasks and units are made up; --tasks and --unit-count say how many"},
     {"tasks", OPTION_NEEDS, "planning", "whose tasks these are"},
     {"unit-count", OPTION_NEEDS, "planning", "whose units these are"},
@@ -487,9 +421,11 @@ int bench_schedules(int argc, char **argv) {
     int code = options_read("bench schedules", sets, argc, argv, path, FILES, &files);
     if (code < 0) {
         printf(
-            "usage: evener bench schedules [options] FILE ..\n\n"
+            "usage: evener bench schedules [options] FILE ..\n"
+            "       evener bench schedules [options] RECORD\n\n"
             "All schedules in virtual time on the machines that are described in the files, as\n"
-            "suite/bench/machines/power9-4v100.json and suite/bench/machines/epyc-2mi50.json.\n\n");
+            "suite/bench/machines/power9-4v100.json and suite/bench/machines/epyc-2mi50.json; or\n"
+            "with the tasks and times of a program's record, EVENER_RECORD=FILE.\n\n");
         options_help("bench schedules", sets, 0);
         return EXIT_DONE;
     }
@@ -506,6 +442,20 @@ int bench_schedules(int argc, char **argv) {
     if (!files) {
         complain("bench schedules: which machines? name files that describe them, as "
                  "suite/bench/machines/*.json");
+        return EXIT_USAGE;
+    }
+    if (files == 1 && bench_is_record(path[0])) {
+        const struct record_request of = {.path = path[0],
+                                          .units = request.unit_list ? request.unit_list : "auto",
+                                          .machine = request.machine,
+                                          .steps = request.steps,
+                                          .exchange = exchange < 0 ? 0 : exchange,
+                                          .noise = request.noise / 100.0};
+        return bench_record(&of);
+    }
+    if (request.unit_list || request.machine) {
+        complain("bench schedules: --units and --machine are for the record of a program; a file "
+                 "of a machine names its own");
         return EXIT_USAGE;
     }
     struct comparison s = {.exchange = exchange, .noise = request.noise / 100.0};

@@ -3,6 +3,7 @@
 #define TOOL_BENCH_SCHEDULES_H
 
 #include "common/cli/options.h"
+#include "machine/machine_file.h"
 #include "run/job.h"
 
 /* map beside the others on BT-MZ of these classes; 0, or 1 if what is asked of it does not hold. */
@@ -12,8 +13,32 @@ int bench_map_table(const char *classes);
  * optimal takes `max` seconds or more. */
 int bench_planning(int tasks, int units, double max);
 
-/* The i-th of the schedules that are compared; NULL beyond the last. */
+/* The i-th of the schedules that are compared, and what tables call it; NULL beyond the last. */
 const char *bench_schedule(int i);
+const char *bench_schedule_label(int i);
+
+/* A whole run under one schedule, in seconds a step. */
+struct schedule_row {
+    int there;                           /* 0: the schedule is not built in */
+    double compute, migration, exchange; /* mean over the steps; migration is part of compute */
+    double bytes, migrations;            /* a step, mean over the steps */
+};
+
+/* One schedule on one model; `speed`: room for a number a unit. 0, or an exit status after a
+ * message. */
+int bench_run_schedule(struct schedule_row *row, const char *spec, const struct machine_model *m,
+                       const evn_problem *tasks, int steps, double *speed);
+
+/* All schedules on the tasks of a program's record. `machine` NULL: none is described; steps 0: as
+ * many as the record has; `exchange`: an evn_exchange_order. */
+struct record_request {
+    const char *path, *units, *machine;
+    long steps;
+    int exchange;
+    double noise;
+};
+int bench_is_record(const char *path);
+int bench_record(const struct record_request *request);
 
 /* The default schedule beside all others, on quiet, uneven and disturbed machines; 0, an exit
  * status after a message, or 1 if the default is not near the best. */

@@ -29,6 +29,7 @@ static const struct part {
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},
+    {"doctor", "what this machine lacks or does, and what to do", command_doctor},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -45,9 +46,12 @@ static void usage(FILE *out) {
     const struct study *own;
     for (int i = 0; (own = workload_command(i)); i++)
         fprintf(out, "  %-9s %s\n", own->name, own->help);
-    fprintf(out, "\nevener COMMAND --help explains each.  First steps:\n\n"
-                 "  evener run bt-mz --class W\n"
-                 "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n");
+    fprintf(out,
+            "\nevener COMMAND --help explains each.  First steps:\n\n"
+            "  evener run bt-mz --class W\n"
+            "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n"
+            "\nPrograms of one's own: evener-cc, evener-c++ and evener-fc compile directives of\n"
+            "compute units; man evener-cc, man 3 evener for the library, man evener for this.\n");
 }
 
 static char *join(int argc, char **argv) {

@@ -655,7 +655,8 @@ int machine_model_open(struct machine_model *m, const evn_units *units, const st
         return EXIT_USAGE;
     }
     for (size_t t = 0; t < n; t++) {
-        m->state[t] = state_bytes * (tasks->weight ? tasks->weight[t] : 1);
+        m->state[t] =
+            tasks->state ? tasks->state[t] : state_bytes * (tasks->weight ? tasks->weight[t] : 1);
         m->copied[t] = copied_bytes * (tasks->weight ? tasks->weight[t] : 1);
     }
     m->model = (evn_model){

@@ -142,7 +142,8 @@ struct machine_model {
 struct nodes;
 
 /* Room for `tasks` on `units`: kinds are found, seconds are 0, all exchange is free, and a task's
- * data has state_bytes for each of its weight, a whole copy of it copied_bytes. `nodes` (NULL, or
+ * data has state_bytes for each of its weight, unless `tasks` has states, and a whole copy of it
+ * copied_bytes. `nodes` (NULL, or
  * none in it: all are on one) are ranks; like units of two kinds of nodes are of two kinds. 0, or
  * an exit status after a message. Close it in any case. */
 int machine_model_open(struct machine_model *m, const evn_units *units, const struct nodes *nodes,

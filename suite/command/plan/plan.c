@@ -4,42 +4,14 @@
 #include "common/cli/files.h"
 #include "common/cli/output.h"
 #include "common/run/record.h"
-#include "machine/machine_file.h"
-#include "machine/nodes.h"
-#include "plan/times_file.h"
-#include "machine/calibration.h"
-#include "run/job.h"
-#include "run/slow.h"
+#include "plan/planning.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The options. */
-struct request {
-    struct job_words words;
-    const char *machine, *times, *exchange, *slow, *json;
-    long iterations;
-    int overlap, quiet, verbose;
-};
+#include <sys/stat.h>
 
 enum { BURSTS_OF = 16384 }; /* tasks, above which a record has no bursts */
-
-struct planning {
-    struct job job;
-    struct machine_file *machine; /* NULL: none described */
-    struct nodes nodes;
-    struct machine_model model;
-    struct times_file times;
-    evn_problem problem; /* what the schedule is made for */
-    int timed;           /* the model is in seconds */
-    const char *basis;   /* where speeds are from, for the heading */
-    double *speed, *weight, *slower;
-    struct slow slow;
-    char list[520]; /* of units */
-    long steps;     /* before the last iteration */
-    cJSON *bursts;  /* of the last iteration; NULL: none wanted */
-};
 
 /* Seconds of all tasks one after another on one kind. */
 static double alone(const evn_model *m, int kind) {
@@ -49,137 +21,11 @@ static double alone(const evn_model *m, int kind) {
     return sum;
 }
 
-/* Tasks without weights weigh 1 each. */
-static double weight_of(const evn_problem *tasks, int t) {
-    return tasks->weight ? tasks->weight[t] : 1;
-}
-
 static cJSON *record_weights(const evn_problem *tasks) {
     if (tasks->weight) return record_numbers(tasks->weight, tasks->tasks);
     cJSON *array = cJSON_CreateArray();
     for (int t = 0; t < tasks->tasks; t++) cJSON_AddItemToArray(array, cJSON_CreateNumber(1));
     return array;
-}
-
-/* Without a described machine and without times: a task takes its weight over the unit's speed, and
- * nothing is known in seconds unless the node was calibrated. */
-static int plain_model(struct planning *p, const struct request *request) {
-    const int n = p->job.tasks.tasks, units = p->job.tasks.units;
-    double bandwidth = 0, *per_byte = calloc((size_t)units, sizeof *per_byte);
-    int known = -1;
-    for (int u = 0; u < units; u++)
-        p->speed[u] =
-            p->job.speed ? p->job.speed[u] : evn_unit_speed(evn_units_get(p->job.units, u));
-    p->basis = request->words.speeds                   ? "speeds as given"
-               : evn_machine_kinds(p->job.machine) > 1 ? "speeds by cores and their kinds"
-                                                       : "speeds by cores";
-    if (!request->words.speeds && request->words.schedule &&
-        !strncmp(request->words.schedule, "weighted", 8))
-        known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, per_byte);
-    for (int u = 0; !known && per_byte && u < units; u++)
-        if (per_byte[u] > 0 && !(bandwidth > 0 && bandwidth <= 1 / per_byte[u]))
-            bandwidth = 1 / per_byte[u];
-    free(per_byte);
-    if (!known) p->basis = "speeds as calibrated";
-    for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
-    for (int t = 0; t < n; t++) p->model.seconds[t] = weight_of(&p->job.tasks, t);
-    p->model.model.kinds = 1; /* units differ by their factor alone */
-    p->model.model.kind = NULL;
-    p->model.model.route = p->model.model.within = NULL;
-    p->model.model.state = NULL;
-    p->problem.bandwidth = bandwidth;
-    return 0;
-}
-
-/* The model in seconds, and what the schedule is told of it. */
-static int timed_model(struct planning *p, const struct request *request) {
-    const evn_problem *tasks = &p->job.tasks;
-    struct machine_model *m = &p->model;
-    int code = 0;
-    if (p->machine) code = machine_model_fill(m, p->machine, p->job.is->name, tasks);
-    if (!code && request->times)
-        code = times_file_read(&p->times, request->times, &p->job, m, p->machine != NULL);
-    if (code) return code;
-    p->timed = 1;
-    p->basis = request->times ? "times as measured" : "times as described";
-    if (request->times) { /* times instead of sizes: what a task takes on unit 0's kind */
-        memcpy(p->weight, m->seconds + (size_t)m->kind[0] * (size_t)tasks->tasks,
-               sizeof *p->weight * (size_t)tasks->tasks);
-        p->problem.weight = p->weight;
-    }
-    p->problem.bandwidth = evn_model_speeds(&m->model, p->problem.weight, p->speed);
-    if (!p->nodes.count) return 0;
-    p->problem.bandwidth = 0; /* schedules that keep neighbours near know the ways themselves */
-    p->problem.kinds = m->kinds;
-    p->problem.kind = m->kind;
-    p->problem.route = m->model.route;
-    p->problem.far = m->model.far;
-    return 0;
-}
-
-/* Room for the model, whose tasks and units are known. */
-static int make_room(struct planning *p) {
-    const struct job *job = &p->job;
-    int code = machine_model_open(&p->model, job->units, &p->nodes, &job->tasks,
-                                  job_state_bytes(job), job_copied_bytes(job));
-    if (code) return code;
-    p->speed = malloc(sizeof *p->speed * (size_t)job->tasks.units);
-    p->slower = malloc(sizeof *p->slower * (size_t)job->tasks.units);
-    p->weight = malloc(sizeof *p->weight * (size_t)job->tasks.tasks);
-    if (!p->speed || !p->slower || !p->weight) {
-        complain("not enough memory for %d tasks", job->tasks.tasks);
-        return EXIT_USAGE;
-    }
-    for (int u = 0; u < job->tasks.units; u++) p->slower[u] = 1;
-    p->model.model.slow = p->slower;
-    return 0;
-}
-
-/* The problem. Where it is costly to open, it is said what is waited for. */
-static int open_problem(struct job *job, const struct request *request) {
-    if (job->is->open && !request->quiet)
-        fprintf(stderr, "%s: its tasks are known once its problem is open ..\n", job->is->name);
-    if (job->is->foresee) job->is->foresee(job->state);
-    return job_open(job, request->quiet);
-}
-
-static int open_planning(struct planning *p, const struct request *request) {
-    struct job_words words = request->words;
-    int exchange, code = exchange_read(&exchange, request->exchange);
-    if (!code && request->machine) code = machine_file_open(&p->machine, request->machine);
-    if (!code) code = job_check(&p->job);
-    if (!code) code = open_problem(&p->job, request);
-    if (code) return code;
-    if (p->machine && !strcmp(words.units, "auto")) words.units = machine_file_units(p->machine);
-    if (nodes_are_in(words.units)) {
-        code = nodes_read(&p->nodes, words.units, p->machine);
-        words.units = p->nodes.units;
-    }
-    if (!code) code = job_units(&p->job, &words, EVN_DESCRIBE_ONLY);
-    if (!code) code = make_room(p);
-    if (code) return code;
-    p->problem = p->job.tasks;
-    if (p->nodes.count) p->problem.node = p->nodes.node;
-    p->model.model.overlap = request->overlap;
-    p->problem.speed = p->speed;
-    p->problem.instances = (int)request->iterations;
-    p->model.model.sequential = exchange;
-    code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
-    if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
-    if (!code) code = slow_begins(&p->slow, request->slow, request->iterations);
-    if (code) return code;
-    p->job.tasks = p->problem;
-    return job_schedule(&p->job, &words);
-}
-
-static void close_planning(struct planning *p) {
-    free(p->speed);
-    free(p->slower);
-    free(p->weight);
-    machine_model_close(&p->model);
-    job_close(&p->job);
-    machine_file_close(p->machine);
-    nodes_close(&p->nodes);
 }
 
 /* One iteration as an object of the record. */
@@ -396,7 +242,17 @@ static void print_end(const struct planning *p, const struct request *request,
     free(text);
 }
 
-static int plan(struct planning *p, const struct request *request, evn_output *record) {
+/* The owners of the last iteration, a line a task. */
+static int write_assignment(const struct planning *p, const evn_simulation *clock,
+                            evn_output *out) {
+    if (!out) return 0;
+    const int *owner = evn_simulation_owner(clock);
+    for (int t = 0; t < p->problem.tasks; t++) fprintf(evn_output_stream(out), "%d\n", owner[t]);
+    return output_commit(out, NULL);
+}
+
+static int plan(struct planning *p, const struct request *request, evn_output *record,
+                evn_output *assignment) {
     const int units = p->problem.units;
     double *load = malloc((size_t)units * sizeof *load);
     evn_simulation *clock = NULL;
@@ -420,6 +276,7 @@ static int plan(struct planning *p, const struct request *request, evn_output *r
             code = EXIT_FAILED;
         cores = NULL;
     }
+    if (!code) code = write_assignment(p, clock, assignment);
     cJSON_Delete(cores);
     cJSON_Delete(p->bursts);
     free(explanation);
@@ -452,6 +309,13 @@ static const struct option table[] = {
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"plan", "FILE", "owners of the first instance, from a record or an exported plan",
      OPTION_INPUT, AT(words.plan), 0, 0},
+    {"graph", "FILE", "tasks from a graph in the format of METIS or Chaco, instead of APP",
+     OPTION_INPUT, AT(graph), 0, 0},
+    {"loop", "NAME",
+     "of a record with several loops: name or number of the planned one (default: the longest)",
+     OPTION_TEXT, AT(loop), 0, 0},
+    {"assignment", "FILE", "the owners of the last instance, a line a task, as METIS writes them",
+     OPTION_OUTPUT, AT(assignment), 0, 0},
     {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
      1, 1000000},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
@@ -464,7 +328,7 @@ static const struct option table[] = {
 static const struct option_rule rules[] = {
     {"speeds", OPTION_EXCLUDES, "machine times",
      "both say how fast units are; leave one of them out"},
-    {"exchange", OPTION_NEEDS, "machine times", "without which exchange is free"},
+    {"graph", OPTION_EXCLUDES, "times", "a graph has not run"},
     {"overlap", OPTION_NEEDS, "machine", "whose nodes send messages"},
     {"exchange=sequential", OPTION_EXCLUDES, "overlap", "in sequence nothing goes side by side"},
     {"exchange=zones", OPTION_EXCLUDES, "overlap", "in sequence nothing goes side by side"},
@@ -480,30 +344,81 @@ static int help(const struct workload *is) {
         "\n"
         "A schedule's assignments of a workload's tasks, without computing. Each iteration\n"
         "is one instance of the loop in a virtual clock: a task takes its weight over the speed\n"
-        "of its unit, or the time given by --machine or --times.\n",
+        "of its unit, or the time given by --machine or --times. APP may be the record of any\n"
+        "program, EVENER_RECORD=FILE, whose tasks then take their measured times.\n",
         is ? is->name : "APP");
     job_help("plan", usage, table, is);
     return EXIT_DONE;
 }
 
+/* Whether the word names a file rather than a workload. */
+static int is_file(const char *word) {
+    struct stat there;
+    return !workload_find(word) &&
+           (strpbrk(word, "./") || (!stat(word, &there) && S_ISREG(there.st_mode)));
+}
+
+/* The workload, a record or a graph that the arguments name, as job_find(); *path: of the record.
+ */
+static const struct workload *find(int argc, char **argv, const char **path, int *code) {
+    const struct option_set sets[] = {{table, NULL, NULL}, {0}};
+    int graph = 0;
+    *path = NULL;
+    for (int i = 1; i < argc; i++)
+        graph |= !strcmp(argv[i], "--graph") || !strncmp(argv[i], "--graph=", 8);
+    if (graph && !options_words(sets, argc, argv, path, 1)) return &foreign_graph;
+    if (options_words(sets, argc, argv, path, 1) && is_file(*path)) return &foreign_record;
+    return job_find(table, argc, argv, code);
+}
+
+/* Combinations that depend on what is planned. */
+static int check_request(const struct planning *p, const struct request *r, const char *record) {
+    const char *why = NULL;
+    if (r->exchange && !r->machine && !r->times && !record)
+        why =
+            "--exchange also needs --machine FILE or --times FILE, without which exchange is free";
+    else if (record && r->times)
+        why = "--times and a record: both say how long tasks take; leave one of them out";
+    else if (record && r->words.speeds)
+        why = "--speeds and a record: both say how fast units are; leave one of them out";
+    else if (r->loop && !record)
+        why = "--loop needs the record of a program, whose loop it is";
+    else if (r->graph && (record || p->job.is != &p->foreign))
+        why = "--graph and a workload: both say what the tasks are; leave one of them out";
+    if (why) complain("%s", why);
+    return why ? EXIT_USAGE : 0;
+}
+
 int command_plan(int argc, char **argv) {
     struct request request = {.words = {.units = "auto", .steps = -1}, .iterations = 4};
     int code;
-    const struct workload *is = job_find(table, argc, argv, &code);
+    const char *path;
+    const struct workload *is = find(argc, argv, &path, &code);
     if (!is) return code < 0 ? help(NULL) : code;
+    const int is_record = is == &foreign_record, foreign = is_record || is == &foreign_graph;
     struct planning p = {.slow = {.unit = -1}};
-    evn_output *record = NULL;
-    code = job_begin(&p.job, is);
+    evn_output *record = NULL, *assignment = NULL;
+    if (foreign) p.foreign = *is;
+    code = job_begin(&p.job, foreign ? &p.foreign : is);
     if (!code)
         code = job_read(&p.job, "plan", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0) {
-        code = help(is);
+        code = help(foreign ? NULL : is);
     } else if (!code) {
-        code = open_planning(&p, &request);
+        code = check_request(&p, &request, is_record ? path : NULL);
+        if (foreign) {
+            struct foreign *f = p.job.state;
+            f->path = is_record ? path : request.graph;
+            f->loop = request.loop;
+        }
+        if (is_record) request.times = path;
+        if (!code) code = planning_open(&p, &request);
         if (!code) code = output_open(&record, request.json);
-        if (!code) code = plan(&p, &request, record);
+        if (!code) code = output_open(&assignment, request.assignment);
+        if (!code) code = plan(&p, &request, record, assignment);
     }
+    evn_output_close(assignment);
     evn_output_close(record);
-    close_planning(&p);
+    planning_close(&p);
     return code;
 }

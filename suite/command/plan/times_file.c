@@ -1,10 +1,13 @@
 /* Reading the times of a record. */
 #include "plan/times_file.h"
+#include "plan/foreign.h"
 #include "common/cli/message.h"
 #include "common/cli/json_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CORES_MOST = 1000000 };
 
 /* A kind of units of the run: what it did. Size 0: not known, as where cores were not bound. */
 struct run_kind {
@@ -25,38 +28,50 @@ static int lacks(const char *path, const char *what) {
     return EXIT_USAGE;
 }
 
-static int read_tasks(struct run *r, const char *path, const cJSON *root) {
-    const cJSON *times = cJSON_GetObjectItemCaseSensitive(root, "task_s"),
-                *owner = cJSON_GetObjectItemCaseSensitive(root, "owner"), *o;
+static int read_tasks(struct run *r, const char *path, const struct record_part *part) {
+    const cJSON *times = cJSON_GetObjectItemCaseSensitive(part->root, "task_s"),
+                *owner = cJSON_GetObjectItemCaseSensitive(part->root, "owner"), *o;
+    const int end = part->first + part->tasks;
     if (!cJSON_IsArray(times)) return lacks(path, "there are no times of tasks in it, \"task_s\"");
-    if (cJSON_GetArraySize(times) != r->n || cJSON_GetArraySize(owner) != r->n)
+    if (part->tasks != r->n || cJSON_GetArraySize(owner) != cJSON_GetArraySize(times))
         return lacks(path, "\"task_s\" and \"owner\" are not one number a task");
     int t = 0;
-    cJSON_ArrayForEach(o, times) {
+    for (o = times->child; o && t < end; o = o->next, t++) {
         if (!(cJSON_IsNumber(o) && o->valuedouble >= 0 && isfinite(o->valuedouble)))
             return lacks(path, "a time in \"task_s\" is not a number of seconds from 0");
-        r->task_s[t++] = o->valuedouble;
+        if (t >= part->first) r->task_s[t - part->first] = o->valuedouble;
     }
     t = 0;
-    cJSON_ArrayForEach(o, owner) {
+    for (o = owner->child; o && t < end; o = o->next, t++) {
         if (!(cJSON_IsNumber(o) && o->valuedouble >= 0 && o->valuedouble < r->units))
             return lacks(path, "\"owner\" names a unit that is not in \"units\"");
-        r->owner[t++] = o->valueint;
+        if (t >= part->first) r->owner[t - part->first] = o->valueint;
     }
     return 0;
 }
 
-static int read_units(struct run *r, const char *path, const cJSON *units, double steps) {
-    const cJSON *o;
+/* Cores of a team, those that it is bound to where older records say no more. */
+static int team_size(const cJSON *unit) {
+    const double threads = json_number(unit, "threads");
+    if (threads >= 1 && threads <= CORES_MOST) return (int)threads;
+    return cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(unit, "cores"));
+}
+
+static int read_units(struct run *r, const char *path, const struct record_part *part,
+                      double steps) {
+    const cJSON *o, *did = cJSON_GetObjectItemCaseSensitive(part->of, "units");
     int u = 0;
-    cJSON_ArrayForEach(o, units) {
+    if (cJSON_GetArraySize(did) != r->units) return lacks(path, "its loop has other units than it");
+    did = did->child;
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(part->root, "units")) {
         const char *family = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "kind"));
-        const double exchange_s = json_number(o, "exchange_s");
+        const double exchange_s = json_number(did, "exchange_s");
+        did = did->next;
         if (!family || (strcmp(family, "cpu") != 0 && strcmp(family, "gpu") != 0) ||
             isnan(exchange_s))
             return lacks(path, "a unit has no \"kind\" or no \"exchange_s\"");
         const int gpu = !strcmp(family, "gpu");
-        const int size = gpu ? 1 : cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(o, "cores"));
+        const int size = gpu ? 1 : team_size(o);
         int k = 0;
         while (k < r->kinds && (r->kind[k].kind.gpu != gpu || r->kind[k].kind.size != size)) k++;
         if (k == KINDS_MAX) return lacks(path, "there are too many kinds of units in it");
@@ -132,6 +147,7 @@ static int put(const struct run *r, const char *path, struct machine_model *m, i
 /* Whether the record is of this workload and problem; its class stands for the problem in records
  * that do not name it. */
 static int check_problem(const char *path, const cJSON *root, const struct job *job) {
+    if (!job->is->run) return 0; /* the tasks are the record's own */
     const char *was = json_text(root, "app"), *key = json_text(root, "problem");
     if (!key) key = json_text(root, "class");
     if (!was || !key) return lacks(path, "it does not say of which workload it is");
@@ -145,12 +161,15 @@ static int check_problem(const char *path, const cJSON *root, const struct job *
 static int read_run(struct times_file *out, const char *path, const cJSON *root,
                     const struct job *job, struct machine_model *m, int keep_routes) {
     const evn_problem *tasks = &job->tasks;
-    double steps = json_number(root, "instances"); /* of the loop */
-    if (isnan(steps)) steps = json_number(root, "steps");
-    const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
-                *periods = cJSON_GetObjectItemCaseSensitive(root, "periods");
+    const struct foreign *own = job->is->run ? NULL : job->state;
+    struct record_part part;
     int code = check_problem(path, root, job);
+    if (!code) code = record_part_find(&part, path, root, own ? own->loop : NULL);
     if (code) return code;
+    double steps = json_number(part.of, "instances"); /* of the loop */
+    if (isnan(steps)) steps = json_number(part.of, "steps");
+    const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
+                *periods = cJSON_GetObjectItemCaseSensitive(part.of, "periods");
     if (!(steps >= 1)) return lacks(path, "no step was run in it");
     if (!cJSON_IsArray(units) || !units->child) return lacks(path, "there are no \"units\" in it");
     struct run r = {.n = tasks->tasks, .units = cJSON_GetArraySize(units)};
@@ -161,14 +180,14 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
         complain("not enough memory for %d tasks", r.n);
         code = EXIT_USAGE;
     }
-    if (!code) code = read_units(&r, path, units, steps);
-    if (!code) code = read_tasks(&r, path, root);
+    if (!code) code = read_units(&r, path, &part, steps);
+    if (!code) code = read_tasks(&r, path, &part);
     if (!code) {
         add_up(&r, tasks);
         code = put(&r, path, m, keep_routes);
     }
     *out = (struct times_file){
-        .step_s = json_number(root, "seconds") / steps,
+        .step_s = json_number(part.of, "seconds") / steps,
         .compute_s = json_number(periods, "compute_s") / steps,
         .communication_s = json_number(periods, "communication_s") / steps,
     };

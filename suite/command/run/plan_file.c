@@ -89,9 +89,9 @@ int plan_file_read(const char *path, evn_schedule *schedule) {
     const char first = file[strspn(file, " \t\r\n")];
     const int is_list = first >= '0' && first <= '9'; /* of owners */
     cJSON *root = is_list ? NULL : cJSON_ParseWithOpts(file, NULL, 1);
-    char *text = is_list                 ? strdup(file)
+    char *text = is_list                ? strdup(file)
                  : cJSON_IsObject(root) ? from_record(path, root, schedule)
-                                         : from_export(path, file, schedule);
+                                        : from_export(path, file, schedule);
     cJSON_Delete(root);
     free(file);
     if (!text) return EXIT_USAGE;

@@ -101,10 +101,10 @@ struct run_result {
     int ranks;             /* 1: this process alone */
     int *core;             /* numbers of all units' cores; -1: bound to none */
     int cores;
-    int *owner;                    /* unit of each task at the end */
-    double *task_s;                /* time of each task, s: the median over the last instances */
-    double *weight;                /* its weight; NULL: as of the problem, like its links: */
-    evn_link *link;                /* what an instance moves between tasks, evn_loop_links() */
+    int *owner;     /* unit of each task at the end */
+    double *task_s; /* time of each task, s: the median over the last instances */
+    double *weight; /* its weight; NULL: as of the problem, like its links: */
+    evn_link *link; /* what an instance moves between tasks, evn_loop_links() */
     int links;
     int changes;                   /* number of changes of tasks since the loop was opened */
     evn_changed *change;           /* copies of them, evn_trace_changes() */
