@@ -31,6 +31,9 @@ enum clause_kind {
     K_SPEED,
     K_BATCH,
     K_OMP_CU,
+    K_MAP,
+    K_IF,   /* if, device: evaluated */
+    K_OVER, /* read over */
     K_NONE,
 };
 

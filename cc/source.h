@@ -65,6 +65,8 @@ struct source {
     const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
+    unsigned long long math[2], inexact[2]; /* functions of math.h in kernels so far */
+    int inexact_at;                         /* the first call of those that differ */
     struct layouts *layouts;   /* structures that the kernel at hand has */
     const struct source *user; /* whose text this was made of, or NULL */
     const int *user_at;        /* where each of its characters was */

@@ -319,6 +319,7 @@ int rewrite(struct source *s) {
     s->inner = source_inner(s);
     if (!s->preprocessed) look_for_pragma(s);
     if (!s->unseen) walk(s, 0, s->tokens.count, (struct where){0});
+    math_warn(s);
     if (s->edits && !s->preprocessed) look_for_words(s);
     return s->edits;
 }

@@ -115,13 +115,12 @@ static const char *unfit(const struct body *b, const struct shape *shape, int kn
         return "\"%s\" is no member that kernels can use; they use those of structures, that are "
                "numbers or arrays of numbers";
     if (shape->type <= TYPE_VOID)
-        return "\"%s\" is of a type that kernels do not have; they have int, long, unsigned of "
-               "both, "
-               "float and double, and structures of them";
+        return "\"%s\" is of a type that kernels do not have; they have integers, float and "
+               "double, "
+               "and structures of them";
     if (!type_is_plain(b->s, shape->type))
         return "\"%s\" is a structure that kernels do not have; they have those whose members are "
-               "int, long, unsigned of both, float and double, and arrays of constant sizes of "
-               "them";
+               "integers, but no _Bool, float and double, and arrays of constant sizes of them";
     for (int i = 1; i < shape->levels; i++)
         if (!shape->open[i])
             return "\"%s\" is made of pointers; a kernel knows arrays in one piece";
@@ -396,7 +395,10 @@ void body_settle(struct body *b) {
 /* ---- expressions --------------------------------------------------------------------------- */
 
 /* 1L for 1LL, which OpenCL does not have. */
-static void number(struct body *b, const struct token *t) {
+static void number(struct body *b, int at) {
+    const struct token *t = token_at(b, at);
+    const int converted = at > 2 && is(b, at - 1, ")") && is(b, at - 2, "double") &&
+                          is(b, at - 3, "("); /* (double)1.7e308L, as DBL_MAX is */
     const char *c = token_letters(b->s, t);
     const int n = token_length(t), hex = n > 1 && (c[1] == 'x' || c[1] == 'X');
     int digits = n;
@@ -409,11 +411,82 @@ static void number(struct body *b, const struct token *t) {
     }
     const int real = !hex && (memchr(c, '.', (size_t)n) || memchr(c, 'e', (size_t)n) ||
                               memchr(c, 'E', (size_t)n));
-    if (memchr(c, '\'', (size_t)n) || (real && longs) || (hex && memchr(c, 'p', (size_t)n)) ||
-        !isdigit((unsigned char)(c[0] == '.' ? '0' : c[0])))
+    if (memchr(c, '\'', (size_t)n) || (real && longs && !converted) ||
+        (hex && memchr(c, 'p', (size_t)n)) || !isdigit((unsigned char)(c[0] == '.' ? '0' : c[0])))
         error(b->s, t->begin, "this number is of a type that kernels do not have");
-    put(&b->out, "%.*s%s%s%s ", digits, c, is_unsigned ? "U" : "", longs ? "L" : "",
+    put(&b->out, "%.*s%s%s%s ", digits, c, is_unsigned ? "U" : "", longs && !real ? "L" : "",
         is_float ? "f" : "");
+}
+
+/* 'a', of one character of ASCII or an escape that all compilers have. In C it is an int. */
+static void character(struct body *b, const struct token *t) {
+    const char *c = token_letters(b->s, t);
+    const int n = token_length(t), escaped = n > 3 && c[1] == '\\';
+    const int octal = escaped && (int)strspn(c + 2, "01234567") == n - 3,
+              known = escaped && n == 4 && strchr("abfnrtv\\'\"?", c[2]);
+    if (c[0] != '\'' || !(n == 3 || octal || known) || c[1] < ' ' || c[1] > '~')
+        error(b->s, t->begin, "text cannot be used in a kernel");
+    put(&b->out, "((%s)%.*s) ", b->s->cxx ? "char" : "int", n, c);
+}
+
+/* The shape of a variable with subscripts, members or a * before it, in all of [at, end); 0: it is
+ * something else. */
+static int sized(struct body *b, int at, int end, struct shape *shape) {
+    const int star = is(b, at, "*");
+    if (at + star >= end || token_at(b, at + star)->kind != T_NAME) return 0;
+    const struct name *n = body_find(b, token_at(b, at + star));
+    int behind = at + star + 1;
+    *shape = n && n->role != NAME_ARRAY && n->role != NAME_SCALAR
+                 ? n->shape
+                 : find_declared(b->s, b->before, token_at(b, at + star)).shape;
+    while (behind < end) {
+        if (is(b, behind, "[") && shape->levels) {
+            behind = after_bracket(b->s, &b->s->tokens, behind, end);
+            if (behind < 0) return 0;
+            for (int i = 1; i < shape->levels; i++) shape->open[i - 1] = shape->open[i];
+            shape->levels--;
+        } else if (is_member(b, behind, end) && members_shape(b, behind, behind + 2, shape)) {
+            behind += 2;
+        } else {
+            return 0;
+        }
+    }
+    if (star && !shape->levels) return 0;
+    for (int i = 1; star && i < shape->levels; i++) shape->open[i - 1] = shape->open[i];
+    shape->levels -= star;
+    return shape->type > TYPE_VOID && type_is_plain(b->s, shape->type);
+}
+
+/* sizeof of a type or a variable whose size is a constant. */
+static int size_of(struct body *b, int at, int end) {
+    const int parens = is(b, at + 1, "(");
+    int behind = parens ? after_bracket(b->s, &b->s->tokens, at + 1, end) : at + 2, type_end = 0;
+    const int first = at + 1 + parens;
+    while (!parens && behind < end && (is(b, behind, "[") || is_member(b, behind, end)))
+        behind = is(b, behind, "[") ? after_bracket(b->s, &b->s->tokens, behind, end) : behind + 2;
+    const int last = behind - parens;
+    struct shape shape = {0};
+    if (behind > first) {
+        shape = read_shape(b->s, first, last, &type_end);
+        if (type_end > first) {
+            for (; type_end < last && is(b, type_end, "*"); type_end++)
+                shape = (struct shape){.type = TYPE_ULONG}; /* as large as a pointer */
+            if (type_end != last || !type_is_plain(b->s, shape.type)) shape.type = TYPE_NONE;
+        } else if (!sized(b, first, last, &shape)) {
+            shape.type = TYPE_NONE;
+        }
+    }
+    const int pointer = shape.levels && !shape.open[0];
+    const long count = pointer ? 1 : shape_count(b->s, &shape, 0);
+    if (!shape.type || !count) {
+        error(
+            b->s, token_at(b, at)->begin,
+            "sizeof in a kernel is of a type or a variable that kernels have, of a constant size");
+        return behind > at ? behind : end;
+    }
+    put(&b->out, "((evn_cu_uint)(%ld * sizeof(%s))) ", count,
+        type_name(b->s, pointer ? TYPE_ULONG : shape.type));
+    return behind;
 }
 
 /* Whether an operator at `at` has nothing before it. */
@@ -434,8 +507,7 @@ static int cast(struct body *b, int at, int end) {
         return behind + 1;
     }
     error(b->s, token_at(b, at)->begin,
-          "a kernel can convert to int, long, unsigned of both, float and double, and to nothing "
-          "else");
+          "a kernel can convert to integers, float and double, and to nothing else");
     const int next = after_bracket(b->s, &b->s->tokens, at, end);
     return next < 0 ? end : next;
 }
@@ -478,16 +550,15 @@ void body_expression(struct body *b, int at, int end) {
         if (t->kind == T_DIRECTIVE) {
             at++;
         } else if (t->kind == T_TEXT) {
-            error(b->s, t->begin, "text cannot be used in a kernel");
+            character(b, t);
             at++;
         } else if (t->kind == T_NUMBER) {
-            number(b, t);
+            number(b, at);
             at++;
         } else if (t->kind == T_SIGN) {
             at = sign(b, at, begin, end);
         } else if (is(b, at, "sizeof")) {
-            error(b->s, t->begin, "sizeof cannot be used in a kernel");
-            at = end;
+            at = size_of(b, at, end);
         } else if (b->s->cxx && body_clothes(b, at, end) > at) {
             at = b->behind;
         } else if (at + 1 < end && is(b, at + 1, "(")) {
@@ -638,8 +709,8 @@ static int declaration(struct body *b, int at, int end, int head) {
         }
     if (base.type <= TYPE_VOID || !type_is_plain(b->s, base.type)) {
         error(b->s, token_at(b, at)->begin,
-              "this is a type that kernels do not have; they have int, long, unsigned of both, "
-              "float and double, and structures of them");
+              "this is a type that kernels do not have; they have integers, float and double, and "
+              "structures of them");
         return 1;
     }
     const char *how = "";
@@ -775,7 +846,7 @@ static int parallel_statement(struct body *b, struct directive *d, int at, int e
             if (!n && part.count == 1) shape = find_declared(b->s, at, &part.at[0]).shape;
             if (!type_is_number(shape.type) || shape.levels) {
                 error(b->s, d->clause[i].name.begin,
-                      "private: expected variables that are int, long, unsigned, float or double");
+                      "private: expected variables that are numbers");
                 continue;
             }
             put(&b->out, "%s u_%.*s;\n", type_name(b->s, shape.type), LETTERS(b, &part.at[0]));

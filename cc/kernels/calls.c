@@ -11,13 +11,6 @@ static int is(const struct body *b, int at, const char *letters) {
 
 #define LETTERS(b, t) token_length(t), token_letters((b)->s, t)
 
-static const char *known_function(const struct body *b, const struct token *t) {
-    static const char *const known[] = {"sqrt", "fabs", "fma", "fmin", "fmax", "abs"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (token_is(b->s, t, known[i])) return known[i];
-    return NULL;
-}
-
 /* The definition of a function in the file; 0: there is none, or in C++ more than one. */
 static int find_function(const struct body *b, const struct token *name, struct function *f) {
     const struct source *s = b->s;
@@ -86,8 +79,8 @@ static void put_head(struct body *in, struct function *f) {
     if (!f->type || behind != f->open - 1 ||
         (f->type != TYPE_VOID && !type_is_plain(in->s, f->type)))
         error(in->s, f->name.begin,
-              "\"%.*s\": functions that kernels call return int, long, unsigned of both, float, "
-              "double, structures of them, or nothing",
+              "\"%.*s\": functions that kernels call return integers, float, double, structures of "
+              "them, or nothing",
               LETTERS(in, &f->name));
     put(&in->out, "EVN_DEVICE_FUNCTION %s %s(", f->type ? type_name(in->s, f->type) : "?", f->id);
     int at = f->open + 1, count = 0;
@@ -98,8 +91,8 @@ static void put_head(struct body *in, struct function *f) {
         int name;
         if (!parameter(in, at, comma, &shape, &name) || count > 31) {
             error(in->s, in->s->tokens.at[at].begin,
-                  "parameters of functions that kernels call are int, long, unsigned of both, "
-                  "float, double, structures of them, and pointers to them");
+                  "parameters of functions that kernels call are integers, float, double, "
+                  "structures of them, and pointers to them");
             break;
         }
         const int device = shape.levels && (f->device >> count & 1);
@@ -194,24 +187,34 @@ static unsigned pointing_arguments(struct body *b, const struct function *f, int
 static int refused(struct body *b, int at) {
     const struct token *t = &b->s->tokens.at[at];
     error(b->s, t->begin,
-          "\"%.*s\" cannot be called in a kernel; sqrt, fabs, fma, fmin, fmax and abs can, and "
-          "functions that are defined in this file and do not call themselves",
+          "\"%.*s\" cannot be called in a kernel; functions of math.h can, and functions that are "
+          "defined in this file and do not call themselves",
           LETTERS(b, t));
     return at + 1;
 }
 
-/* In C++ these are of float and double, and abs is of all numbers. */
-static int overloaded(struct body *b, int at, int end, const char *known) {
+/* In C++ those of math.h are of float and double, and abs is of all numbers. */
+static int overloaded(struct body *b, int at, int end, struct math m) {
+    const struct token *t = &b->s->tokens.at[at];
     const int behind = after_bracket(b->s, &b->s->tokens, at + 1, end),
-              is_abs = !strcmp(known, "abs");
+              is_abs = math_is_named(m, "abs");
     const enum type type = behind < 0 ? TYPE_NONE : body_type(b, at + 2, behind - 1);
     const int of_std = is(b, at - 1, ":") || is(b, at - 1, "::"); /* abs may be of int alone */
-    if (is_abs ? type == TYPE_INT || (type == TYPE_DOUBLE && of_std) : type == TYPE_DOUBLE) {
-        put(&b->out, "evn_k_%s ", is_abs && type == TYPE_DOUBLE ? "fabs" : known);
+    int fine = m.single || !math_is_of_double(m) || type == TYPE_DOUBLE || is(b, at + 2, ")") ||
+               (type && type < TYPE_FLOAT);
+    if (is_abs) {
+        fine = type == TYPE_INT || (of_std && type_is_real(type));
+        if (type_is_real(type)) m = math_named("fabs", type == TYPE_FLOAT);
+    } else if (type == TYPE_FLOAT && of_std) {
+        fine = 1;
+        m.single = math_is_of_double(m);
+    }
+    if (fine) {
+        math_use(b, t, m);
         return at + 1;
     }
-    error(b->s, b->s->tokens.at[at].begin,
-          "%s in a kernel is of %s; convert its arguments with static_cast", known,
+    error(b->s, t->begin, "%.*s in a kernel is of %s; convert its arguments with static_cast",
+          LETTERS(b, t),
           !is_abs  ? "double"
           : of_std ? "double or int"
                    : "int, std::abs of double, too");
@@ -220,15 +223,16 @@ static int overloaded(struct body *b, int at, int end, const char *known) {
 
 int body_call(struct body *b, int at, int end) {
     const struct token *t = &b->s->tokens.at[at];
-    const char *known = known_function(b, t);
     struct function found;
-    if (known && b->s->cxx) return overloaded(b, at, end, known);
-    if (known) {
-        put(&b->out, "evn_k_%s ", known);
+    const int behind = after_bracket(b->s, &b->s->tokens, at + 1, end);
+    const int own = behind > 0 && find_function(b, t, &found);
+    const struct math m = math_find(b->s, t);
+    if (m.row >= 0 && !own) {
+        if (b->s->cxx) return overloaded(b, at, end, m);
+        math_use(b, t, m);
         return at + 1;
     }
-    const int behind = after_bracket(b->s, &b->s->tokens, at + 1, end);
-    if (behind < 0 || !find_function(b, t, &found)) return refused(b, at);
+    if (!own) return refused(b, at);
     const unsigned device = pointing_arguments(b, &found, at + 1, behind - 1);
     const int which = need_function(b, &found, device);
     if (which < 0) return refused(b, at);

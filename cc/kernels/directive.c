@@ -11,14 +11,32 @@ static const char *const words[WORDS] = {"target", "teams", "distribute", "paral
 static const struct {
     const char *name;
     enum clause_kind kind;
-} clauses[] = {{"collapse", K_COLLAPSE},
-               {"reduction", K_REDUCTION},
-               {"private", K_PRIVATE},
-               {"shared", K_SHARED},
-               {"map", K_SHARED}, /* what is registered is brought; nothing is mapped */
-               {"num_teams", K_NUM_TEAMS},
-               {"thread_limit", K_NUM_TEAMS}, /* the unit has its own numbers of both */
-               {"num_threads", K_NUM_TEAMS}};
+} clauses[] = {
+    {"collapse", K_COLLAPSE},
+    {"reduction", K_REDUCTION},
+    {"private", K_PRIVATE},
+    {"firstprivate", K_FIRSTPRIVATE},
+    {"shared", K_SHARED},
+    {"map", K_MAP},
+    {"if", K_IF},
+    {"device", K_IF},
+    /* a unit has its own numbers of teams and threads, and its own order; all is waited for that
+     * something waits for */
+    {"num_teams", K_OVER},
+    {"thread_limit", K_OVER},
+    {"num_threads", K_OVER},
+    {"schedule", K_OVER},
+    {"dist_schedule", K_OVER},
+    {"default", K_OVER},
+    {"defaultmap", K_OVER},
+    {"proc_bind", K_OVER},
+    {"order", K_OVER},
+    {"simdlen", K_OVER},
+    {"safelen", K_OVER},
+    {"aligned", K_OVER},
+    {"nontemporal", K_OVER},
+    {"nowait", K_OVER},
+};
 
 int kernels_worth(const char *text) {
     const char *c = strstr(text, "target");
@@ -109,11 +127,12 @@ static void read_clauses(struct source *s, struct directive *d, int first) {
         if (kind != K_NONE && behind > i + 3)
             add_clause(d, (struct clause){
                               kind, *name, {&t->at[i + 2], behind - i - 3}, t->at[behind - 1].end});
-        else if (!token_is(s, name, ",") && (open || word_of(s, t, i) == WORDS))
+        else if (!token_is(s, name, ",") && kind != K_OVER && (open || word_of(s, t, i) == WORDS))
             error(s, name->begin,
-                  "a loop that a kernel is made of has collapse(n), reduction(+: s), private(x), "
-                  "shared(x), map(..), num_teams, thread_limit and num_threads, and no other "
-                  "clauses");
+                  "\"%.*s\" is no clause of a loop that a kernel is made of; there are collapse, "
+                  "reduction, private, firstprivate, shared, map, if, device, schedule, nowait and "
+                  "others that say how, not what",
+                  token_length(name), token_letters(s, name));
         i = behind;
     }
 }
@@ -162,7 +181,7 @@ void kernels_put_inner(struct source *s, const struct directive *d) {
     put(&out, "#pragma omp parallel for if (0)");
     for (int i = 0; i < d->clauses; i++) {
         const struct clause *c = &d->clause[i];
-        if (c->kind != K_NUM_TEAMS)
+        if (c->kind != K_OVER && c->kind != K_IF)
             put(&out, " %.*s", c->end - c->name.begin, s->text + c->name.begin);
     }
     replace(s, d->begin, d->end, out.at);

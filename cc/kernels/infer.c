@@ -72,12 +72,13 @@ static int of_std(const struct body *b, int at, int end) {
 
 static int is_extreme(const struct body *b, int at) { return is(b, at, "min") || is(b, at, "max"); }
 
-/* Known functions of double, whatever their arguments are. */
-static int is_of_double(const struct body *b, int at) {
-    static const char *const names[] = {"sqrt", "fabs", "fma", "fmin", "fmax"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is(b, at, names[i])) return 1;
-    return 0;
+/* Type of a function of math.h, called at `name`; TYPE_NONE: it is none, or of its arguments'. */
+static enum type math_type(struct body *b, int name, int standard, int behind) {
+    const struct math m = math_find(b->s, &b->s->tokens.at[name]);
+    if (m.row < 0) return TYPE_NONE;
+    if (!math_is_of_double(m)) return TYPE_INT;
+    if (m.single) return TYPE_FLOAT;
+    return standard && body_type(b, name + 2, behind - 1) == TYPE_FLOAT ? TYPE_FLOAT : TYPE_DOUBLE;
 }
 
 static int is_arithmetic(const struct body *b, int at) {
@@ -107,7 +108,8 @@ static enum type operand_type(struct body *b, int at, int end, int *behind, int 
     if (*goes_on) return TYPE_NONE;
     *behind = after_bracket(b->s, &b->s->tokens, name + 1, end);
     if (*behind < 0) return TYPE_NONE;
-    return is_of_double(b, name) ? TYPE_DOUBLE : standard ? TYPE_NONE : function_type(b, name);
+    const enum type own = standard ? TYPE_NONE : function_type(b, name);
+    return own ? own : math_type(b, name, standard, *behind);
 }
 
 enum type body_type(struct body *b, int at, int end) {
@@ -125,7 +127,7 @@ enum type body_type(struct body *b, int at, int end) {
         }
         const enum type type = operand_type(b, at, end, &behind, &goes_on);
         if (!type && !goes_on) return TYPE_NONE;
-        if (type > most) most = type;
+        if (type > most) most = type < TYPE_INT && type ? TYPE_INT : type;
         at = behind;
     }
     return most;
@@ -179,16 +181,15 @@ int body_clothes(struct body *b, int at, int end) {
         b->behind = open;
     } else if (name && is_extreme(b, name)) {
         b->behind = extreme(b, name, end);
-    } else if (name && (is(b, name, "abs") || is_of_double(b, name))) {
+    } else if (name && math_find(b->s, &b->s->tokens.at[name]).row >= 0) {
         b->behind = body_call(b, name, end);
     } else if (is(b, at, "static_cast") || scope(b, at + 1, end)) {
-        error(
-            b->s, t->begin,
-            is(b, at, "static_cast")
-                ? "a kernel can convert to int, long, unsigned of both, float and double, and to "
-                  "nothing else"
-                : "of namespaces a kernel has std::min, max, abs, sqrt, fabs, fma, fmin and fmax, "
-                  "called with numbers");
+        error(b->s, t->begin,
+              is(b, at, "static_cast")
+                  ? "a kernel can convert to integers, float and double, and to nothing else"
+                  : "of namespaces a kernel has std::min, std::max and the functions of cmath, "
+                    "called "
+                    "with numbers");
         b->behind = end;
     }
     return b->behind;

@@ -25,27 +25,13 @@ static const char quiet[] = "\n#pragma GCC diagnostic push\n"
 static const char quiet_c[] = "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
 static const char loud[] = "#pragma GCC diagnostic pop\n";
 
-/* The dialect's functions for the emulated device. */
-static const char host_functions[] =
-    "static inline double evn_k_sqrt(double a) { return __builtin_sqrt(a); }\n"
-    "static inline double evn_k_fabs(double a) { return __builtin_fabs(a); }\n"
-    "static inline double evn_k_fma(double a, double b, double c) { return __builtin_fma(a, b, c); "
-    "}\n"
-    "static inline double evn_k_fmin(double a, double b) { return a != a || b < a ? b : a; }\n"
-    "static inline double evn_k_fmax(double a, double b) { return a != a || b > a ? b : a; }\n"
-    "static inline int evn_k_abs(int a) { return a < 0 ? -a : a; }\n"
-    "typedef unsigned long long evn_cu_uint;\n";
-static const char device_functions[] =
+/* Types that both sides have. */
+static const char host_words[] = "typedef unsigned long long evn_cu_uint;\n";
+static const char device_words[] =
     "\ntypedef evn_long evn_cu_int;\ntypedef evn_ulong evn_cu_uint;\n"
-    "EVN_DEVICE_FUNCTION double evn_k_sqrt(double a) { return evn_sqrt(a); }\n"
-    "EVN_DEVICE_FUNCTION double evn_k_fabs(double a) { return evn_abs(a); }\n"
-    "EVN_DEVICE_FUNCTION double evn_k_fma(double a, double b, double c) { return evn_fma(a, b, c); "
-    "}\n"
-    "EVN_DEVICE_FUNCTION double evn_k_fmin(double a, double b) { return a != a || b < a ? b : a; "
-    "}\n"
-    "EVN_DEVICE_FUNCTION double evn_k_fmax(double a, double b) { return a != a || b > a ? b : a; "
-    "}\n"
-    "EVN_DEVICE_FUNCTION int evn_k_abs(int a) { return a < 0 ? -a : a; }\n";
+    "#ifdef EVN_OPENCL\ntypedef bool evn_cu_bool;\n"
+    "typedef char evn_cu_bool_is_a_byte[sizeof(bool) == 1 ? 1 : -1];\n"
+    "#else\ntypedef bool evn_cu_bool;\n#endif\n";
 
 static const enum type types[TYPES] = KERNEL_TYPES;
 
@@ -65,18 +51,29 @@ static int is_nest_variable(const struct kernel *k, const struct token *name) {
     return 0;
 }
 
-/* A variable of reduction or private, which becomes the body's own. */
+/* Whether each iteration can have such a variable of its own: a number, a structure, an array of a
+ * constant size of them. */
+static int can_be_private(const struct source *s, const struct shape *shape) {
+    return type_is_plain(s, shape->type) && shape_count(s, shape, 0);
+}
+
+/* A variable of a list, which becomes the body's own. */
 static void read_listed(struct kernel *k, const struct clause *c, struct run op,
                         const struct token *name) {
     struct source *s = k->s;
     const struct name *known = body_find(&k->body, name);
     if (known && (known->role == NAME_SUM) == (c->kind == K_REDUCTION)) return; /* of two lines */
     struct shape shape = find_declared(s, k->body.before, name).shape;
-    const int sum = c->kind == K_REDUCTION, by = sum ? combine_of(s, op, shape.type) : 0;
-    if (!type_is_number(shape.type) || shape.levels) {
-        error(s, name->begin,
-              "%s: expected a variable that is int, long, unsigned, float or double",
-              sum ? "reduction" : "private");
+    const int sum = c->kind == K_REDUCTION, by = sum ? combine_of(s, op, shape.type) : 0,
+              first = c->kind == K_FIRSTPRIVATE;
+    if (first && shape.levels && !shape.open[0]) return; /* a pointer is the same everywhere */
+    if (sum ? !type_is_number(shape.type) || shape.levels
+            : !can_be_private(s, &shape) || (first && shape.levels)) {
+        error(s, name->begin, "%.*s: expected a variable that is a number%s",
+              token_length(&c->name), token_letters(s, &c->name),
+              sum     ? ""
+              : first ? ", a structure of numbers or a pointer"
+                      : ", a structure of numbers or an array of a constant size");
         shape = (struct shape){.type = TYPE_DOUBLE};
     } else if (by < 0 || (sum && k->sums[0] + k->sums[1] == SUMS)) {
         error(s, op.count ? op.at[0].begin : name->begin,
@@ -87,15 +84,21 @@ static void read_listed(struct kernel *k, const struct clause *c, struct run op,
     if (sum) k->sums[!type_is_real(shape.type)]++;
     struct name *n = body_add(&k->body, name, shape, sum ? NAME_SUM : NAME_LOCAL);
     n->by = by < 0 ? BY_SUM : (enum combine)by;
+    n->first = first;
 }
 
-/* Names of reduction and private, but for the loops' variables: each iteration has its own. */
+static int is_list(enum clause_kind kind, int inner) {
+    return kind == K_PRIVATE || kind == K_FIRSTPRIVATE || (kind == K_REDUCTION && !inner);
+}
+
+/* Names of reduction, private and firstprivate, but for the loops' variables: each iteration has
+ * its own. */
 static void read_lists(struct kernel *k, const struct directive *d, int inner) {
     struct source *s = k->s;
     for (int i = 0; i < d->clauses; i++) {
         const struct clause *c = &d->clause[i];
         struct run names = c->in, part, op = {0};
-        if (c->kind != K_PRIVATE && (c->kind != K_REDUCTION || inner)) continue;
+        if (!is_list(c->kind, inner)) continue;
         if (c->kind == K_REDUCTION) op = reduction_operator(s, c, &names);
         int at = 0;
         while (run_part(s, names, &at, &part)) {
@@ -108,13 +111,37 @@ static void read_lists(struct kernel *k, const struct directive *d, int inner) {
     }
 }
 
-static int is_counted(const struct kernel *k, const struct loop *l) {
+int loop_is_stepped(const struct loop *l) { return !l->one || l->down; }
+
+static int token_at_or_behind(const struct source *s, int at) {
+    int lo = 0, hi = s->tokens.count;
+    while (lo < hi) {
+        const int mid = lo + (hi - lo) / 2;
+        if (s->tokens.at[mid].begin < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The type of a loop's variable, an integer's; TYPE_NONE: there can be no kernel of such a loop. */
+static enum type loop_type(const struct kernel *k, const struct loop *l) {
     const struct source *s = k->s;
-    const int length = l->type.end - l->type.begin;
-    if (l->down || !l->one || (l->relation != R_LESS && l->relation != R_LESS_EQUAL)) return 0;
-    if (length) return length == 3 && !strncmp(s->text + l->type.begin, "int", 3);
-    const struct shape shape = find_declared(s, k->body.before, &l->variable).shape;
-    return shape.type == TYPE_INT && !shape.levels;
+    struct shape shape;
+    if (l->ranged || l->relation == R_NOT_EQUAL) return TYPE_NONE;
+    if (l->type.end > l->type.begin) {
+        const int at = token_at_or_behind(s, l->type.begin);
+        const int name = token_at_or_behind(s, l->variable.begin);
+        int behind;
+        shape = read_shape(s, at, name, &behind);
+        if (behind != name) return TYPE_NONE;
+    } else {
+        shape = find_declared(s, k->body.before, &l->variable).shape;
+    }
+    const int fine = !shape.levels && type_is_number(shape.type) && !type_is_real(shape.type) &&
+                     shape.type != TYPE_BOOL;
+    return fine ? shape.type : TYPE_NONE;
 }
 
 static void check_loops(struct kernel *k) {
@@ -123,11 +150,13 @@ static void check_loops(struct kernel *k) {
         const struct loop *l = &k->nest.loop[i];
         const int n = token_length(&l->variable);
         const char *name = token_letters(s, &l->variable);
-        if (!is_counted(k, l))
-            error(s, l->variable.begin,
-                  "expected for (int %.*s = from; %.*s < to; %.*s++); a kernel is made of no other "
-                  "loops",
-                  n, name, n, name, n, name);
+        k->type[i] = loop_type(k, l);
+        if (k->type[i]) continue;
+        error(s, l->variable.begin,
+              "expected for (int %.*s = from; %.*s < to; %.*s++), with an integer of any size, <=, "
+              "> or >=, and any step; a kernel is made of no other loops",
+              n, name, n, name, n, name);
+        k->type[i] = TYPE_INT;
     }
 }
 
@@ -165,7 +194,8 @@ static void join_inner(struct kernel *k, int at, int to) {
     if (fine) {
         behind = nest_read(s, at, to, loops, &nest);
         fine = behind && nest.end >= k->nest.end;
-        for (int n = 0; fine && n < nest.loops; n++) fine = is_counted(k, &nest.loop[n]);
+        for (int n = 0; fine && n < nest.loops; n++)
+            fine = loop_type(k, &nest.loop[n]) != TYPE_NONE;
         s->errors = errors;
         s->complaints = complaints;
     }
@@ -236,13 +266,16 @@ static void put_definitions(struct kernel *k, int at) {
         "ignored \"-Wpass-failed\"\n",
         place.line);
     if (!s->kernels_made++) {
-        put(&k->out, "%sstatic const char evn_dialect[] =\n", host_functions);
+        put(&k->out, "%stypedef %s evn_cu_bool;\nstatic const char evn_dialect[] =\n", host_words,
+            s->cxx ? "bool" : "_Bool");
         struct text dialect = {0};
-        put(&dialect, "%s%s", s->dialect, device_functions);
+        put(&dialect, "%s%s", s->dialect, device_words);
         put_string(&k->out, dialect.at);
         put(&k->out, ";\n");
         free(dialect.at);
     }
+    math_put(&k->out, k->functions.math, s->math, 1);
+    for (int i = 0; i < 2; i++) s->math[i] |= k->functions.math[i];
     kernel_put_host(k, &k->out);
     put_parameters(k);
     /* a function: under default(none) a variable would have to be listed */
@@ -274,7 +307,7 @@ static void put_element(struct text *out, const struct name *n, int subscripts) 
 
 /* The compiler says whether a name is what its declaration was read as. */
 static void put_check(struct kernel *k, const struct name *n) {
-    const int element = n->role == NAME_ARRAY ? n->dimensions : 0;
+    const int element = n->shape.levels;
     struct text one = {0};
     put_element(&one, n, element);
     put_line(k, n->token.begin);
@@ -353,18 +386,43 @@ static void put_bound_members(struct kernel *k, struct range bound) {
     free(t.at);
 }
 
+/* evn_3_from0 = (..); as what C takes it for in the comparison. */
+static void put_bound(struct kernel *k, int i, const char *what, const char *type,
+                      struct range text) {
+    put_line(k, text.begin);
+    put(&k->out, "const evn_cu_int evn_%d_%s%d = (evn_cu_int)(evn_%d_common%d)%s(%.*s);", k->n,
+        what, i, k->n, i, type, text.end - text.begin, k->s->text + text.begin);
+}
+
 static void put_bounds(struct kernel *k) {
+    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     for (int i = 0; i < k->nest.loops; i++) {
         const struct loop *l = &k->nest.loop[i];
+        char type[40];
+        snprintf(type, sizeof type, "(%s)", type_name(k->s, k->type[i]));
         put_bound_members(k, l->from);
         put_bound_members(k, l->to);
-        put_line(k, l->from.begin);
-        put(&k->out, "const evn_cu_int evn_%d_from%d = (%.*s);", k->n, i,
-            l->from.end - l->from.begin, k->s->text + l->from.begin);
+        if (!l->one) put_bound_members(k, l->step);
         put_line(k, l->to.begin);
-        put(&k->out, "const evn_cu_int evn_%d_n%d = evn_cu_kernel_span(evn_%d_from%d, (%.*s), %d);",
-            k->n, i, k->n, i, l->to.end - l->to.begin, k->s->text + l->to.begin,
-            l->relation == R_LESS_EQUAL);
+        put(&k->out, "typedef %s(%s0 + (%.*s)) evn_%d_common%d;",
+            k->s->cxx ? "decltype" : "__typeof__", type, l->to.end - l->to.begin,
+            k->s->text + l->to.begin, k->n, i);
+        put_bound(k, i, "from", type, l->from);
+        put_bound(k, i, "to", "", l->to);
+        put_line(k, (l->one ? l->to : l->step).begin);
+        put(&k->out, "const evn_cu_int evn_%d_step%d = %s", k->n, i, l->down ? "-" : "");
+        if (l->one)
+            put(&k->out, "1;\n");
+        else
+            put(&k->out, "(evn_cu_int)(%.*s);\n", l->step.end - l->step.begin,
+                k->s->text + l->step.begin);
+        put(&k->out,
+            "const evn_cu_int evn_%d_n%d = evn_cu_kernel_count(evn_%d_kernel(), evn_%d_from%d, "
+            "evn_%d_to%d, evn_%d_step%d, EVN_CU_%s + ((evn_%d_common%d)-1 > (evn_%d_common%d)0 ? "
+            "EVN_CU_UNSIGNED : 0) + (%s-1 > %s0 ? EVN_CU_NATURAL : 0) + EVN_CU_BYTE * "
+            "(int)sizeof%s);\n",
+            k->n, i, k->n, k->n, i, k->n, i, k->n, i, relations[l->relation], k->n, i, k->n, i,
+            type, type, type);
     }
     put_line(k, k->d->begin);
 }
@@ -391,9 +449,13 @@ static void put_filled(struct kernel *k) {
         else
             put(&k->out, "evn_%d_v.u_%s = %s;\n", k->n, n->id, n->text);
     }
-    for (int i = 0; i < k->nest.loops; i++)
-        put(&k->out, "evn_%d_v.from%d = (int)evn_%d_from%d;\nevn_%d_v.n%d = (int)evn_%d_n%d;\n",
-            k->n, i, k->n, i, k->n, i, k->n, i);
+    for (int i = 0; i < k->nest.loops; i++) {
+        const enum type type = k->type[i] < TYPE_INT ? TYPE_INT : k->type[i];
+        put(&k->out, "evn_%d_v.from%d = (%s)evn_%d_from%d;\nevn_%d_v.n%d = (int)evn_%d_n%d;\n",
+            k->n, i, type_name(k->s, type), k->n, i, k->n, i, k->n, i);
+        if (loop_is_stepped(&k->nest.loop[i]))
+            put(&k->out, "evn_%d_v.step%d = evn_%d_step%d;\n", k->n, i, k->n, i);
+    }
 }
 
 /* Room for the reductions, with what each begins with. */
@@ -457,11 +519,12 @@ static void put_launch(struct kernel *k) {
     put_sums_behind(k);
 }
 
-/* Whether private(..) has the name before this one, too. */
-static int is_named_before(const struct kernel *k, const struct token *name) {
+/* Whether the same kind of list has the name before this one, too. */
+static int is_named_before(const struct kernel *k, enum clause_kind kind,
+                           const struct token *name) {
     for (int i = 0; i < k->d->clauses; i++) {
         const struct clause *c = &k->d->clause[i];
-        if (c->kind != K_PRIVATE) continue;
+        if (c->kind != kind) continue;
         for (int n = 0; n < c->in.count; n++) {
             if (c->in.at[n].begin == name->begin) return 0;
             if (token_same(k->s, &c->in.at[n], name)) return 1;
@@ -479,9 +542,12 @@ static void put_clauses(struct kernel *k) {
         const struct clause *c = &k->d->clause[i];
         if (c->kind == K_COLLAPSE)
             put(&k->out, " %.*s", c->end - c->name.begin, k->s->text + c->name.begin);
-        for (int n = 0; c->kind == K_PRIVATE && n < c->in.count; n++)
-            if (c->in.at[n].kind == T_NAME && !is_named_before(k, &c->in.at[n]))
-                put(&k->out, " private(%.*s)", LETTERS(k, &c->in.at[n]));
+        const char *list = c->kind == K_PRIVATE        ? "private"
+                           : c->kind == K_FIRSTPRIVATE ? "firstprivate"
+                                                       : NULL;
+        for (int n = 0; list && n < c->in.count; n++)
+            if (c->in.at[n].kind == T_NAME && !is_named_before(k, c->kind, &c->in.at[n]))
+                put(&k->out, " %s(%.*s)", list, LETTERS(k, &c->in.at[n]));
     }
     EACH(k, n) {
         if (n->role == NAME_SUM) put(&k->out, " reduction(%s: %s)", operators[n->by], n->text);
@@ -489,8 +555,21 @@ static void put_clauses(struct kernel *k) {
     put_line(k, k->s->tokens.at[k->nest.first].begin);
 }
 
+/* if(..) and device(..), which say where: that is the unit's to say. They are evaluated. */
+static void put_asides(struct kernel *k) {
+    for (int i = 0; i < k->d->clauses; i++) {
+        const struct clause *c = &k->d->clause[i];
+        if (c->kind != K_IF) continue;
+        const int colon = run_find(k->s, c->in, 0, ":");
+        const struct range r = run_range(run_of(c->in, colon + 1, c->in.count));
+        put_line(k, r.begin);
+        put(&k->out, "(void)(%.*s);\n", r.end - r.begin, k->s->text + r.begin);
+    }
+}
+
 static void put_site(struct kernel *k, int first) {
     put(&k->out, "{%s%s", quiet, k->s->cxx ? "" : quiet_c);
+    put_asides(k);
     EACH(k, n) if (n->role != NAME_LOOP) put_check(k, n);
     put_line(k, k->d->begin);
     const int arrays = put_arrays(k);
@@ -521,11 +600,10 @@ static int behind_region(struct source *s, int at, int to) {
 
 static void read_body(struct kernel *k) {
     struct body *b = &k->body;
-    const struct shape number = {.type = TYPE_INT};
     read_lists(k, k->d, 0);
     if (k->has_inner) read_lists(k, &k->inner, 1);
     for (int i = 0; i < k->nest.loops; i++)
-        body_add(b, &k->nest.loop[i].variable, number, NAME_LOOP);
+        body_add(b, &k->nest.loop[i].variable, (struct shape){.type = k->type[i]}, NAME_LOOP);
     b->end = k->nest.last;
     put_bytes(&b->out, "", 0);
     body_statement(b, k->nest.first, k->nest.last);

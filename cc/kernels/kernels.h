@@ -20,6 +20,12 @@ int kernels_loop(struct source *s, struct directive *d, int at, int to);
 enum type {
     TYPE_NONE,
     TYPE_VOID,
+    TYPE_BOOL,
+    TYPE_CHAR,
+    TYPE_SCHAR,
+    TYPE_UCHAR,
+    TYPE_SHORT,
+    TYPE_USHORT,
     TYPE_INT,
     TYPE_UINT,
     TYPE_LONG,
@@ -47,7 +53,7 @@ int type_is_number(enum type type);
 int type_is_real(enum type type);
 /* A number, or a structure whose members are numbers and arrays of constant sizes of them. */
 int type_is_plain(const struct source *s, enum type type);
-/* 4 or 8; of a plain one. */
+/* 1, 2, 4 or 8; of a plain one. */
 int type_alignment(const struct source *s, enum type type);
 
 /* Type at the beginning of tokens [at, end); *behind: the token after it, `at` where there is no
@@ -123,6 +129,7 @@ struct name {
     int device;    /* to the device's memory */
     int parameter; /* of a function */
     int flows;     /* pointers of the body's own may point to it */
+    int first;     /* of firstprivate */
 };
 
 /* A function that the body calls, for one way of its pointers. */
@@ -140,6 +147,7 @@ struct functions {
     struct function *at;
     int count;
     struct text heads, bodies;
+    unsigned long long math[2]; /* of math.h, as bits: of double, of float */
 };
 
 struct body {
@@ -183,6 +191,24 @@ enum type function_type(const struct body *b, int at);
 /* A call that begins at `at`; the token behind what was read of it. (calls.c) */
 int body_call(struct body *b, int at, int end);
 void functions_close(struct functions *f);
+
+/* ---- math.h (math.c) ---- */
+
+struct math {
+    int row;    /* -1: none that kernels have */
+    int single; /* of float */
+};
+struct math math_find(const struct source *s, const struct token *t);
+struct math math_named(const char *name, int single);
+int math_is_of_double(struct math m);
+int math_is_named(struct math m, const char *name);
+/* Its name to b->out. */
+void math_use(struct body *b, const struct token *t, struct math m);
+/* Definitions of those used, but for those that were there before. */
+void math_put(struct text *out, const unsigned long long used[2], const unsigned long long had[2],
+              int host);
+/* Once a file: the functions whose bits are each device's own. */
+void math_warn(struct source *s);
 
 /* Functions of body.c for calls.c. */
 struct name *body_find(struct body *b, const struct token *t);

@@ -10,8 +10,14 @@ static const enum type types[TYPES] = KERNEL_TYPES;
 
 /* The type whose buffer an array lies in: structures lie in one of numbers of their alignment. */
 enum type kernel_unit(const struct kernel *k, const struct name *n) {
+    if (n->shape.type == TYPE_BOOL) return TYPE_UCHAR; /* OpenCL has no arguments of bool */
     if (n->shape.type < TYPE_STRUCTURE) return n->shape.type;
-    return type_alignment(k->s, n->shape.type) == 8 ? TYPE_LONG : TYPE_INT;
+    switch (type_alignment(k->s, n->shape.type)) {
+    case 8: return TYPE_LONG;
+    case 4: return TYPE_INT;
+    case 2: return TYPE_SHORT;
+    default: return TYPE_UCHAR;
+    }
 }
 
 /* A small array of a structure's, which is only read: it goes along with the values. */
@@ -30,6 +36,11 @@ int kernel_uses(const struct kernel *k, enum type type) {
     return 0;
 }
 
+/* The type in which the value of loop i's variable is computed. */
+static enum type kernel_wide(const struct kernel *k, int i) {
+    return k->type[i] < TYPE_INT ? TYPE_INT : k->type[i];
+}
+
 static int has_structures(const struct kernel *k) {
     EACH(k, n) if (kernel_is_array(k, n) && n->shape.type >= TYPE_STRUCTURE) return 1;
     return 0;
@@ -42,8 +53,19 @@ int kernel_begins_with_itself(const struct name *n) {
 }
 
 int kernel_is_told(const struct kernel *k, const struct name *n) {
-    return n->role == NAME_SCALAR || kernel_by_value(k, n) ||
+    return n->role == NAME_SCALAR || n->first || kernel_by_value(k, n) ||
            (n->role == NAME_SUM && kernel_begins_with_itself(n));
+}
+
+/* Members of what is told whose alignment is this. */
+static void put_told(struct kernel *k, struct text *out, int bytes) {
+    EACH(k, n) {
+        if (!kernel_is_told(k, n) || type_alignment(k->s, n->shape.type) != bytes) continue;
+        const enum type type = n->shape.type == TYPE_BOOL ? TYPE_UCHAR : n->shape.type;
+        put(out, "%s u_%s", type_name(k->s, type), n->id);
+        if (n->role == NAME_ARRAY) put(out, "[%ld]", kernel_by_value(k, n));
+        put(out, ";\n");
+    }
 }
 
 /* Declares the struct of the kernel's values, larger members first. */
@@ -54,19 +76,22 @@ static void put_values(struct kernel *k, struct text *out) {
         for (int i = 0; n->role == NAME_ARRAY && i + 1 < n->dimensions; i++)
             put(out, "evn_cu_int s%d_%s;\n", i, n->id);
     }
-    int fours = 1 + 2 * k->nest.loops;
-    for (int bytes = 8; bytes >= 4; bytes -= 4) {
-        EACH(k, n) {
-            if (!kernel_is_told(k, n) || type_alignment(k->s, n->shape.type) != bytes) continue;
-            put(out, "%s u_%s", type_name(k->s, n->shape.type), n->id);
-            if (n->role == NAME_ARRAY) put(out, "[%ld]", kernel_by_value(k, n));
-            put(out, ";\n");
-            fours += bytes == 4;
-        }
+    for (int i = 0; i < k->nest.loops; i++) {
+        const char *wide = type_name(k->s, kernel_wide(k, i));
+        if (type_alignment(k->s, kernel_wide(k, i)) == 8) put(out, "%s from%d;\n", wide, i);
+        if (loop_is_stepped(&k->nest.loop[i])) put(out, "evn_cu_int step%d;\n", i);
     }
+    put_told(k, out, 8);
+    put_told(k, out, 4);
     put(out, "int trips");
-    for (int i = 0; i < k->nest.loops; i++) put(out, ", from%d, n%d", i, i);
-    put(out, "%s;\n};\n", fours % 2 ? ", even" : "");
+    for (int i = 0; i < k->nest.loops; i++) put(out, ", n%d", i);
+    put(out, ";\n");
+    for (int i = 0; i < k->nest.loops; i++)
+        if (type_alignment(k->s, kernel_wide(k, i)) == 4)
+            put(out, "%s from%d;\n", type_name(k->s, kernel_wide(k, i)), i);
+    put_told(k, out, 2);
+    put_told(k, out, 1);
+    put(out, "};\n");
 }
 
 /* Names that the body has for what it is told. */
@@ -77,7 +102,8 @@ static void put_known(struct kernel *k, struct text *out) {
             put(out, "const evn_cu_int evn_s%d_%s = evn_v.s%d_%s;\n", i, n->id, i, n->id);
         if (n->role == NAME_SCALAR) put(out, "const %s u_%s = evn_v.u_%s;\n", type, n->id, n->id);
         if (kernel_by_value(k, n))
-            put(out, "const %s *const evn_a_%s = evn_v.u_%s;\n", type, n->id, n->id);
+            put(out, "const %s *const evn_a_%s = (const %s *)evn_v.u_%s;\n", type, n->id, type,
+                n->id);
     }
 }
 
@@ -87,7 +113,7 @@ static void put_arrays_known(struct kernel *k, struct text *out, const char *spa
         const char *type = type_name(k->s, n->shape.type);
         const char *how = n->written || n->in_memory ? "" : "const ";
         put(out, "%s%s%s *evn_a_%s = ", space, how, type, n->id);
-        if (n->shape.type >= TYPE_STRUCTURE) put(out, "(%s%s%s *)", space, how, type);
+        if (n->shape.type != kernel_unit(k, n)) put(out, "(%s%s%s *)", space, how, type);
         put(out, "(evn_b%d + evn_v.at_%s);\n", (int)kernel_unit(k, n), n->id);
     }
 }
@@ -125,15 +151,23 @@ static void put_item(struct kernel *k, struct text *out, int host) {
     put(out, "{\n");
     if (k->body.asserts) put(out, "{\n");
     for (int i = 0; i < k->nest.loops; i++) {
-        put(out, "const int u_%.*s = evn_v.from%d + evn_t", LETTERS(k, &k->nest.loop[i].variable),
-            i);
+        const char *type = type_name(k->s, k->type[i]), *wide = type_name(k->s, kernel_wide(k, i));
+        put(out, "const %s u_%.*s = (%s)(evn_v.from%d + (%s)(evn_t", type,
+            LETTERS(k, &k->nest.loop[i].variable), type, i, wide);
         for (int under = i + 1; under < k->nest.loops; under++) put(out, " / evn_v.n%d", under);
-        put(out, i ? " %% evn_v.n%d;\n" : ";\n", i);
+        if (i) put(out, " %% evn_v.n%d", i);
+        put(out, ")");
+        if (loop_is_stepped(&k->nest.loop[i])) put(out, " * (%s)evn_v.step%d", wide, i);
+        put(out, ");\n");
     }
     for (int i = 0; i < k->nest.loops; i++)
         put(out, "(void)u_%.*s;\n", LETTERS(k, &k->nest.loop[i].variable));
     EACH(k, n) {
-        if (n->role == NAME_LOCAL) put(out, "%s u_%s;\n", type_name(k->s, n->shape.type), n->id);
+        if (n->role != NAME_LOCAL) continue;
+        put(out, "%s u_%s ", type_name(k->s, n->shape.type), n->id);
+        put_sizes(k->s, out, &n->shape, 0);
+        if (n->first) put(out, "= evn_v.u_%s", n->id);
+        put(out, ";\n");
     }
     put_dialect(out, k->body.out.at, host);
     put(out, k->body.asserts ? "}\nevn_end:;\n}\n" : "}\n");
@@ -205,6 +239,8 @@ static void put_functions(struct kernel *k, struct text *out, int host) {
 
 void kernel_put_device(struct kernel *k, struct text *out) {
     const char *buffer = has_structures(k) ? "EVN_COMMON" : "EVN_BUFFER";
+    static const unsigned long long none[2];
+    math_put(out, k->functions.math, none, 0);
     put_layouts(k->s, out);
     put_values(k, out);
     put_functions(k, out, 0);

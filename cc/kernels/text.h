@@ -10,6 +10,7 @@ struct kernel {
     struct source *s;
     struct directive *d;
     struct nest nest;
+    enum type type[8]; /* of the loops' variables */
     struct body body;
     struct functions functions;
     int n, buffers;
@@ -26,8 +27,14 @@ struct kernel {
 
 /* Types of buffers, in the order of a kernel's parameters. */
 #define KERNEL_TYPES                                                                               \
-    { TYPE_DOUBLE, TYPE_FLOAT, TYPE_LONG, TYPE_ULONG, TYPE_INT, TYPE_UINT }
-enum { TYPES = 6 };
+    {                                                                                              \
+        TYPE_DOUBLE, TYPE_FLOAT, TYPE_LONG, TYPE_ULONG, TYPE_INT, TYPE_UINT, TYPE_SHORT,           \
+            TYPE_USHORT, TYPE_CHAR, TYPE_SCHAR, TYPE_UCHAR                                         \
+    }
+enum { TYPES = 11 };
+
+/* Whether the step is another one than 1. */
+int loop_is_stepped(const struct loop *l);
 
 /* An array in the device's memory, and the type whose buffer it lies in: structures lie in one of
  * numbers of their alignment. */

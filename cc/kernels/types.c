@@ -48,8 +48,10 @@ int is_keyword(const struct source *s, int at) {
 /* ---- names of types ------------------------------------------------------------------------ */
 
 const char *type_name(const struct source *s, enum type type) {
-    static const char *const names[] = {"?",          "void",        "int",   "unsigned int",
-                                        "evn_cu_int", "evn_cu_uint", "float", "double"};
+    static const char *const names[] = {
+        "?",     "void",           "evn_cu_bool", "char",         "signed char", "unsigned char",
+        "short", "unsigned short", "int",         "unsigned int", "evn_cu_int",  "evn_cu_uint",
+        "float", "double"};
     return type < TYPE_STRUCTURE ? names[type] : s->layouts->at[type - TYPE_STRUCTURE].name;
 }
 
@@ -163,14 +165,16 @@ static struct shape named_type(const struct source *s, int before, const struct 
 
 static struct shape read_base(const struct source *s, int at, int end, int *behind, int depth) {
     int longs = 0, ints = 0, others = 0, reals = 0, floats = 0, unsigneds = 0, voids = 0, i = at,
-        seen = 0;
+        seen = 0, chars = 0, shorts = 0, bools = 0, signeds = 0;
     struct shape shape = {0};
     for (; i < end && s->tokens.at[i].kind == T_NAME; i++) {
         if (is_qualifier(s, i)) continue;
         if (is(s, i, "long"))
             longs++;
-        else if (is(s, i, "int") || is(s, i, "signed"))
+        else if (is(s, i, "int"))
             ints++;
+        else if (is(s, i, "signed") || is(s, i, "__signed__"))
+            signeds++;
         else if (is(s, i, "unsigned"))
             unsigneds++;
         else if (is(s, i, "double"))
@@ -179,12 +183,20 @@ static struct shape read_base(const struct source *s, int at, int end, int *behi
             floats++;
         else if (is(s, i, "void"))
             voids++;
-        else if (is(s, i, "short") || is(s, i, "char") || is(s, i, "_Bool") || is(s, i, "_Complex"))
+        else if (is(s, i, "short"))
+            shorts++;
+        else if (is(s, i, "char"))
+            chars++;
+        else if (is(s, i, "_Bool") || (s->cxx && is(s, i, "bool")))
+            bools++;
+        else if (is(s, i, "_Complex"))
             others++;
         else
             break;
         seen = 1;
     }
+    if (!seen && s->cxx && i + 3 < end && is(s, i, "std")) /* std::size_t */
+        i += is(s, i + 1, "::") ? 2 : is(s, i + 1, ":") && is(s, i + 2, ":") ? 3 : 0;
     *behind = seen ? i : at;
     if (!seen && i < end && s->tokens.at[i].kind == T_NAME && !is_keyword(s, i)) {
         if (is(s, i, "struct") || is(s, i, "union") || is(s, i, "enum"))
@@ -199,13 +211,18 @@ static struct shape read_base(const struct source *s, int at, int end, int *behi
         return shape;
     }
     if (others || (longs && reals)) return shape;
-    shape.type = reals       ? TYPE_DOUBLE
-                 : floats    ? TYPE_FLOAT
-                 : unsigneds ? (longs ? TYPE_ULONG : TYPE_UINT)
-                 : longs     ? TYPE_LONG
-                 : ints      ? TYPE_INT
-                 : voids     ? TYPE_VOID
-                             : TYPE_NONE;
+    shape.type = reals             ? TYPE_DOUBLE
+                 : floats          ? TYPE_FLOAT
+                 : bools           ? TYPE_BOOL
+                 : chars           ? (unsigneds ? TYPE_UCHAR
+                                      : signeds ? TYPE_SCHAR
+                                                : TYPE_CHAR)
+                 : shorts          ? (unsigneds ? TYPE_USHORT : TYPE_SHORT)
+                 : unsigneds       ? (longs ? TYPE_ULONG : TYPE_UINT)
+                 : longs           ? TYPE_LONG
+                 : ints || signeds ? TYPE_INT
+                 : voids           ? TYPE_VOID
+                                   : TYPE_NONE;
     return shape;
 }
 
@@ -343,7 +360,8 @@ static int make_layout(const struct source *s, int which, int depth) {
     put_bytes(&out, "", 0);
     while (next_member(s, close, &at, &from, &to, &m)) {
         const enum type type = m.shape.type;
-        const int fine = m.fine && type > TYPE_VOID && shape_count(s, &m.shape, 0) &&
+        /* OpenCL passes no structures with bool */
+        const int fine = m.fine && type > TYPE_BOOL && shape_count(s, &m.shape, 0) &&
                          (type_is_number(type) ||
                           (depth < 8 && make_layout(s, (int)type - TYPE_STRUCTURE, depth + 1)));
         if (!fine) {
@@ -371,8 +389,11 @@ int type_is_plain(const struct source *s, enum type type) {
 
 int type_alignment(const struct source *s, enum type type) {
     if (type < TYPE_STRUCTURE)
-        return type == TYPE_LONG || type == TYPE_ULONG || type == TYPE_DOUBLE ? 8 : 4;
-    int most = 4;
+        return type == TYPE_LONG || type == TYPE_ULONG || type == TYPE_DOUBLE ? 8
+               : type <= TYPE_UCHAR                                           ? 1
+               : type <= TYPE_USHORT                                          ? 2
+                                                                              : 4;
+    int most = 1;
     const int open = s->layouts->at[type - TYPE_STRUCTURE].open;
     const int close = after_bracket(s, &s->tokens, open, s->tokens.count) - 1;
     int at = 0, from = open + 1, to = open + 1;

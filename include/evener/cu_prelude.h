@@ -195,8 +195,9 @@ typedef struct evn_cu_array {
  * then set; 0 elsewhere, where the loop runs as plain C. */
 int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays);
 
-/* Number of iterations from `from` up to `to`, exclusive or inclusive. */
-evn_cu_int evn_cu_kernel_span(evn_cu_int from, evn_cu_int to, int inclusive);
+/* Number of iterations of a loop, as evn_cu_trips() counts them. */
+evn_cu_int evn_cu_kernel_count(evn_cu_kernel *kernel, evn_cu_int from, evn_cu_int to,
+                               evn_cu_int step, int relation);
 /* Product of the iterations of `loops` collapsed loops. */
 evn_cu_int evn_cu_kernel_trips(evn_cu_kernel *kernel, int loops, const evn_cu_int *count);
 

@@ -129,6 +129,10 @@ extern _Thread_local struct cu_thread cu_here;
 /* The current or last directive, for messages. */
 extern const evn_cu_site *_Atomic cu_at;
 
+/* Number of iterations of a loop, as evn_cu_trips() says. */
+evn_cu_int cu_count(const evn_cu_site *site, evn_cu_int from, evn_cu_int to, evn_cu_int step,
+                    int relation);
+
 /* Ends the program with `file:line: message`, of `site`, or if NULL of cu_at. Only the first thread
  * prints. */
 void cu_die(const evn_cu_site *site, const char *format, ...)

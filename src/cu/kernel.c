@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = CU_GROUP, MOST = 12 };
+enum { GROUP = CU_GROUP, MOST = 16 };
 
 static evn_cu_site place_of(const evn_cu_kernel *k) {
     return (evn_cu_site){.file = k->file, .line = k->line};
@@ -73,9 +73,10 @@ int evn_cu_kernel_threads(void) {
 
 /* ---- iterations ---------------------------------------------------------------------------- */
 
-evn_cu_int evn_cu_kernel_span(evn_cu_int from, evn_cu_int to, int inclusive) {
-    const evn_cu_int n = to - from + inclusive;
-    return n > 0 ? n : 0;
+evn_cu_int evn_cu_kernel_count(evn_cu_kernel *kernel, evn_cu_int from, evn_cu_int to,
+                               evn_cu_int step, int relation) {
+    const evn_cu_site site = place_of(kernel);
+    return cu_count(&site, from, to, step, relation);
 }
 
 evn_cu_int evn_cu_kernel_trips(evn_cu_kernel *kernel, int loops, const evn_cu_int *count) {

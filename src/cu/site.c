@@ -173,18 +173,13 @@ static int holds(int relation, unsigned long long value) {
     return (value + (1ULL << (bits - 1))) >> bits == 0;
 }
 
-evn_cu_int evn_cu_trips(evn_cu_site *where, evn_cu_int from, evn_cu_int to, evn_cu_int step,
-                        int relation) {
+evn_cu_int cu_count(const evn_cu_site *where, evn_cu_int from, evn_cu_int to, evn_cu_int step,
+                    int relation) {
     const int sign = relation & 3, unsigned_bounds = relation & EVN_CU_UNSIGNED;
     const int up = sign == EVN_CU_LESS || sign == EVN_CU_LESS_EQUAL;
     const int equal = sign == EVN_CU_LESS_EQUAL || sign == EVN_CU_MORE_EQUAL;
     const unsigned long long first = (unsigned long long)from, bound = (unsigned long long)to;
     const int above = unsigned_bounds ? first > bound : from > to;
-    struct wish *w = wish_of(where);
-    /* bounds stand before clauses: the directive was met again within its own clauses */
-    if (w->advised) w = begin_wish(where);
-    w->from = from;
-    w->step = step;
     if (up ? above : !above && from != to) return 0;
     if (from == to && !equal) return 0;
     if (!step) cu_die(where, "the loop's step is 0, and it would not end");
@@ -201,6 +196,16 @@ evn_cu_int evn_cu_trips(evn_cu_site *where, evn_cu_int from, evn_cu_int to, evn_
         die_of_bounds(&b, "has a variable whose type cannot hold the last value, so in C it would "
                           "not end");
     return (evn_cu_int)before_last + 1;
+}
+
+evn_cu_int evn_cu_trips(evn_cu_site *where, evn_cu_int from, evn_cu_int to, evn_cu_int step,
+                        int relation) {
+    struct wish *w = wish_of(where);
+    /* bounds stand before clauses: the directive was met again within its own clauses */
+    if (w->advised) w = begin_wish(where);
+    w->from = from;
+    w->step = step;
+    return cu_count(where, from, to, step, relation);
 }
 
 void evn_cu_option(evn_cu_site *where, const char *name, evn_cu_int value) {

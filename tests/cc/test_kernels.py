@@ -79,7 +79,7 @@ class Kernels(common.Case):
 
     @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
     def test_other_compilers(self):
-        for name in ("three", "forms", "nested", "members", "pointers", "reductions"):
+        for name in ("three", "forms", "ordinary", "nested", "members", "pointers", "reductions"):
             with self.subTest(name=name):
                 self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
 
@@ -88,6 +88,9 @@ class Kernels(common.Case):
 
     def test_forms(self):
         self.same_everywhere(os.path.join(KERNELS, "forms.c"))
+
+    def test_ordinary(self):
+        self.same_everywhere(os.path.join(KERNELS, "ordinary.c"))
 
     def test_nested(self):
         """teams distribute around, parallel for within."""

@@ -33,7 +33,8 @@ class zone {
                 u[j][i] = std::max(std::abs(d), std::sqrt(half(d * d))) + static_cast<double>(k) +
                           double(std::min(i, j)) * 0.01;
                 if (std::abs(k - i) > 4) u[j][i] -= 1;
-                f[j] = static_cast<float>(std::fmax(c[j].a, 0.25));
+                const bool far = std::floor(d) > 1;
+                f[j] = static_cast<float>(std::fmax(c[j].a, 0.25)) + (far ? std::sqrt(f[j]) : 0);
                 assert(k < 3 && d == d);
                 s += u[j][i];
                 odd += k % 2;

@@ -1,4 +1,4 @@
-/* 5:16: error: "g" cannot be called in a kernel; sqrt, fabs, fma, fmin, fmax and abs can, and functions that are defined in this file and do not call themselves */
+/* 5:16: error: "g" cannot be called in a kernel; functions of math.h can, and functions that are defined in this file and do not call themselves */
 #pragma omp declare target
 static double g(double x) {
     if (x < 1) return x;
