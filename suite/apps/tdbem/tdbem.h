@@ -150,7 +150,8 @@ evn_status tdbem_expect(tdbem_needs *out, struct mesh **mesh, const tdbem_option
 typedef struct tdbem_run_options {
     struct run_options run; /* steps -1: default_steps; `stop` is looked at after each group. It
                                does not go on without a device */
-    /* files, all of them optional; CSV files are written at the end, whole or not at all */
+    /* files, all of them optional; tables, .csv or .npz by the name's end, are written at the end,
+     * whole or not at all */
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* n from 0, the time that a_n stands for, a_n at each `vertex` */
     int vertices;
@@ -163,9 +164,9 @@ typedef struct tdbem_run_options {
     const double *frequency; /* angular frequencies; EVN_USAGE where a step is more than half a
                                 period, or an edge half a wave; NAN comes out where the pulse has
                                 next to nothing, with a warning */
-    const char *spectrum;    /* CSV: spectra of the unknown at all vertices, over the incident
+    const char *spectrum;    /* spectra of the unknown at all vertices, over the incident
                                 wave's */
-    const char *far_field;   /* CSV: directivity in two planes through `direction` */
+    const char *far_field;   /* directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
      * present numbering, and scattered pressures at the points; may be NULL */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);

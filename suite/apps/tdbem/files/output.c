@@ -1,5 +1,6 @@
 /* Contents of a march's output files. */
 #include "tdbem/files/output.h"
+#include "tdbem/files/npz.h"
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -22,8 +23,25 @@ double *table_row(struct table *t) {
     return t->value + t->rows++ * (size_t)t->columns;
 }
 
-void output_points(FILE *out, const struct table *t, const struct incident *in, double eta,
-                   int points, const double (*point)[3]) {
+/* Column `from` and every `step`-th behind it of all rows, to be freed; NULL without memory. */
+static double *columns_of(const struct table *t, int from, int step) {
+    const size_t columns = (size_t)t->columns, first = (size_t)from, by = (size_t)step;
+    double *out = malloc((t->rows * columns + 1) * sizeof *out);
+    for (size_t r = 0, at = 0; out && r < t->rows; r++)
+        for (size_t c = first; c < columns; c += by) out[at++] = t->value[r * columns + c];
+    return out;
+}
+
+static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "td-bem: no memory for outputs"); }
+
+static void write_row(FILE *out, const struct table *t, size_t r) {
+    const double *row = t->value + r * (size_t)t->columns;
+    for (int c = 0; c < t->columns; c++) fprintf(out, "%s%.17g", c ? "," : "", row[c]);
+    fputc('\n', out);
+}
+
+static void points_csv(FILE *out, const struct table *t, const struct incident *in, double eta,
+                       int points, const double (*point)[3]) {
     fprintf(out,
             "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
             "direction=%.17g,%.17g,%.17g\n",
@@ -35,21 +53,67 @@ void output_points(FILE *out, const struct table *t, const struct incident *in, 
                 point[p][2]);
     fputs("t", out);
     for (int p = 0; p < points; p++) fprintf(out, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
-    for (size_t r = 0; r < t->rows; r++)
-        for (int c = 0; c < t->columns; c++)
-            fprintf(out, "%s%.17g", c ? "," : "\n", t->value[r * (size_t)t->columns + (size_t)c]);
     fputc('\n', out);
+    for (size_t r = 0; r < t->rows; r++) write_row(out, t, r);
 }
 
-void output_vertices(FILE *out, const struct table *t, const int *number) {
+evn_status output_points(FILE *out, enum format format, const struct table *t,
+                         const struct incident *in, double eta, int points,
+                         const double (*point)[3]) {
+    if (format == FORMAT_CSV) {
+        points_csv(out, t, in, eta, points, point);
+        return EVN_OK;
+    }
+    double *time = columns_of(t, 0, t->columns), *scattered = columns_of(t, 1, 2);
+    double *total = columns_of(t, 2, 2);
+    const size_t shape[] = {t->rows, (size_t)points}, places[] = {(size_t)points, 3};
+    const int ok = time && scattered && total;
+    struct npz z;
+    if (ok) {
+        npz_open(&z, out);
+        npz_add(&z, "t", NPZ_REAL, 1, shape, time);
+        npz_add(&z, "scattered", NPZ_REAL, 2, shape, scattered);
+        npz_add(&z, "total", NPZ_REAL, 2, shape, total);
+        npz_add(&z, "point", NPZ_REAL, 2, places, point);
+        npz_add(&z, "c", NPZ_REAL, 0, NULL, &in->speed);
+        npz_close(&z);
+    }
+    free(time);
+    free(scattered);
+    free(total);
+    return ok ? EVN_OK : no_memory();
+}
+
+static void vertices_csv(FILE *out, const struct table *t, const int *number) {
     fputs("n,t", out);
     for (int v = 0; v < t->columns - 1; v++) fprintf(out, ",a%d", number[v]);
-    for (size_t r = 0; r < t->rows; r++) {
-        fprintf(out, "\n%zu", r);
-        for (int c = 0; c < t->columns; c++)
-            fprintf(out, ",%.17g", t->value[r * (size_t)t->columns + (size_t)c]);
-    }
     fputc('\n', out);
+    for (size_t r = 0; r < t->rows; r++) {
+        fprintf(out, "%zu,", r);
+        write_row(out, t, r);
+    }
+}
+
+evn_status output_vertices(FILE *out, enum format format, const struct table *t,
+                           const int *number) {
+    if (format == FORMAT_CSV) {
+        vertices_csv(out, t, number);
+        return EVN_OK;
+    }
+    double *time = columns_of(t, 0, t->columns), *a = columns_of(t, 1, 1);
+    const size_t shape[] = {t->rows, (size_t)t->columns - 1};
+    struct npz z;
+    if (time && a) {
+        npz_open(&z, out);
+        npz_add(&z, "t", NPZ_REAL, 1, shape, time);
+        npz_add(&z, "a", NPZ_REAL, 2, shape, a);
+        npz_add(&z, "vertex", NPZ_INT, 1, shape + 1, number);
+        npz_close(&z);
+    }
+    const int ok = time && a;
+    free(time);
+    free(a);
+    return ok ? EVN_OK : no_memory();
 }
 
 /* ---- the surface (VTK's XML format, appended raw data) ---- */
@@ -249,7 +313,7 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
     return sum / (4 * M_PI);
 }
 
-void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *m) {
+static void spectrum_csv(FILE *out, const struct spectra *s, const struct mesh *m) {
     fprintf(out, "# %s over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z",
             s->soft ? "normal derivative of the total pressure" : "total pressure");
     for (int f = 0; f < s->count; f++) fprintf(out, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
@@ -261,6 +325,27 @@ void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *m) {
         }
     }
     fputc('\n', out);
+}
+
+evn_status output_spectrum(FILE *out, enum format format, const struct spectra *s,
+                           const struct mesh *m) {
+    if (format == FORMAT_CSV) {
+        spectrum_csv(out, s, m);
+        return EVN_OK;
+    }
+    const size_t f = (size_t)s->count, v = (size_t)s->columns;
+    double complex *value = malloc((f * v + 1) * sizeof *value);
+    struct npz z;
+    if (!value) return no_memory();
+    for (size_t i = 0; i < f * v; i++) value[i] = spectra_value(s, (int)(i / v), (int)(i % v));
+    npz_open(&z, out);
+    npz_add(&z, "w", NPZ_REAL, 1, &f, s->w);
+    npz_add(&z, "vertex", NPZ_INT, 1, &v, m->number);
+    npz_add(&z, "x", NPZ_REAL, 2, (size_t[]){v, 3}, m->x);
+    npz_add(&z, "spectrum", NPZ_COMPLEX, 2, (size_t[]){f, v}, value);
+    npz_close(&z);
+    free(value);
+    return EVN_OK;
 }
 
 /* Two directions at right angles to d and to each other. */
@@ -278,24 +363,52 @@ static void across(const double d[3], double e[2][3]) {
         e[1][i] = d[(i + 1) % 3] * e[0][(i + 2) % 3] - d[(i + 2) % 3] * e[0][(i + 1) % 3];
 }
 
-void output_far_field(FILE *out, const struct spectra *s, const struct mesh *m,
-                      const double direction[3]) {
-    double e[2][3];
-    across(direction, e);
+enum { ANGLES = 37, DIRECTIONS = 2 * ANGLES };
+
+static int theta_of(int at) { return 180 / (ANGLES - 1) * (at % ANGLES); }
+
+static void far_field_csv(FILE *out, const struct spectra *s, const double (*to)[3],
+                          const double complex *value) {
     fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its "
           "direction\n"
-          "w,plane,theta,x,y,z,re,im,abs",
+          "w,plane,theta,x,y,z,re,im,abs\n",
           out);
     for (int f = 0; f < s->count; f++)
-        for (int plane = 0; plane < 2; plane++)
-            for (int angle = 0; angle <= 180; angle += 5) {
-                double to[3];
-                for (int i = 0; i < 3; i++)
-                    to[i] = cos(angle * M_PI / 180) * direction[i] +
-                            sin(angle * M_PI / 180) * e[plane][i];
-                const double complex u = spectra_far(s, f, m, to);
-                fprintf(out, "\n%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", s->w[f], plane, angle,
-                        to[0], to[1], to[2], creal(u), cimag(u), cabs(u));
-            }
-    fputc('\n', out);
+        for (int i = 0; i < DIRECTIONS; i++) {
+            const double complex u = value[f * DIRECTIONS + i];
+            fprintf(out, "%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", s->w[f], i / ANGLES,
+                    theta_of(i), to[i][0], to[i][1], to[i][2], creal(u), cimag(u), cabs(u));
+        }
+}
+
+static void far_field_npz(FILE *out, const struct spectra *s, const double (*to)[3],
+                          const double complex *value) {
+    const size_t f = (size_t)s->count, angles = ANGLES;
+    double theta[ANGLES];
+    struct npz z;
+    for (int i = 0; i < ANGLES; i++) theta[i] = theta_of(i);
+    npz_open(&z, out);
+    npz_add(&z, "w", NPZ_REAL, 1, &f, s->w);
+    npz_add(&z, "theta", NPZ_REAL, 1, &angles, theta);
+    npz_add(&z, "direction", NPZ_REAL, 3, (size_t[]){2, ANGLES, 3}, to);
+    npz_add(&z, "F", NPZ_COMPLEX, 3, (size_t[]){f, 2, ANGLES}, value);
+    npz_close(&z);
+}
+
+evn_status output_far_field(FILE *out, enum format format, const struct spectra *s,
+                            const struct mesh *m, const double direction[3]) {
+    double e[2][3], to[DIRECTIONS][3];
+    double complex *value = malloc(((size_t)s->count * DIRECTIONS + 1) * sizeof *value);
+    if (!value) return no_memory();
+    across(direction, e);
+    for (int at = 0; at < DIRECTIONS; at++)
+        for (int i = 0; i < 3; i++)
+            to[at][i] = cos(theta_of(at) * M_PI / 180) * direction[i] +
+                        sin(theta_of(at) * M_PI / 180) * e[at / ANGLES][i];
+    for (int f = 0; f < s->count; f++)
+        for (int at = 0; at < DIRECTIONS; at++)
+            value[f * DIRECTIONS + at] = spectra_far(s, f, m, to[at]);
+    (format == FORMAT_CSV ? far_field_csv : far_field_npz)(out, s, (const double(*)[3])to, value);
+    free(value);
+    return EVN_OK;
 }

@@ -1,8 +1,10 @@
-/* Output files of a march: CSV of points and vertices, the surface as VTK XML files, spectra and
- * the far field. The caller publishes the files, unless a folder is given. */
+/* Output files of a march: tables of points and vertices, the surface as VTK XML files, spectra and
+ * the far field. The caller publishes the files, unless a folder is given. Tables are CSV or NPZ,
+ * whose arrays have the names in brackets, by step or frequency first. EVN_MEMORY. */
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
+#include "tdbem/files/format.h"
 #include "tdbem/incident/incident.h"
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
@@ -19,11 +21,13 @@ struct table {
 /* A new row, to be filled; NULL without memory. */
 double *table_row(struct table *t);
 
-/* t, then scattered and total pressure of each point. */
-void output_points(FILE *out, const struct table *t, const struct incident *in, double eta,
-                   int points, const double (*point)[3]);
-/* n, the time that a_n stands for, then one column a vertex, called by the numbers in `number`. */
-void output_vertices(FILE *out, const struct table *t, const int *number);
+/* t, then scattered and total pressure of each point [t scattered total point c]. */
+evn_status output_points(FILE *out, enum format format, const struct table *t,
+                         const struct incident *in, double eta, int points,
+                         const double (*point)[3]);
+/* n, the time that a_n stands for, then one column a vertex, called by the numbers in `number`
+ * [t a vertex]. */
+evn_status output_vertices(FILE *out, enum format format, const struct table *t, const int *number);
 
 /* ---- the surface ---- */
 
@@ -60,9 +64,12 @@ double complex spectra_value(const struct spectra *s, int f, int v);
 double complex spectra_far(const struct spectra *s, int f, const struct mesh *mesh,
                            const double to[3]);
 
-void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *mesh);
-/* Angles 0 .. 180 degrees from the direction of the wave in steps of 5, in two planes. */
-void output_far_field(FILE *out, const struct spectra *s, const struct mesh *mesh,
-                      const double direction[3]);
+/* [w vertex x spectrum] */
+evn_status output_spectrum(FILE *out, enum format format, const struct spectra *s,
+                           const struct mesh *mesh);
+/* Angles 0 .. 180 degrees from the direction of the wave in steps of 5, in two planes
+ * [w theta direction F]. */
+evn_status output_far_field(FILE *out, enum format format, const struct spectra *s,
+                            const struct mesh *mesh, const double direction[3]);
 
 #endif

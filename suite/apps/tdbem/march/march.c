@@ -272,24 +272,25 @@ static evn_status check_spectra(const struct spectra *s) {
     return EVN_OK;
 }
 
-static evn_status write_outputs(struct march *m) {
-    const tdbem_run_options *o = m->o;
+static evn_status write_output(struct march *m, int which, FILE *out) {
     const tdbem *p = m->p;
+    const enum format format = m->output[which].format;
+    switch (which) {
+    case PROBE_OUTPUT:
+        return output_points(out, format, &m->points, p->incident, p->shape.eta, p->points,
+                             (const double(*)[3])p->point);
+    case VERTEX_OUTPUT: return output_vertices(out, format, &m->vertices, m->o->vertex);
+    case SPECTRUM: return output_spectrum(out, format, &m->spectra, p->mesh);
+    default: return output_far_field(out, format, &m->spectra, p->mesh, p->incident->direction);
+    }
+}
+
+static evn_status write_outputs(struct march *m) {
     evn_status status = check_spectra(&m->spectra);
     const double begin = evn_now();
-    evn_output *const all[] = {m->probe_output, m->vertex_output, m->spectrum, m->far_field};
-    if (!status && m->probe_output)
-        output_points(evn_output_stream(m->probe_output), &m->points, p->incident, p->shape.eta,
-                      p->points, (const double(*)[3])p->point);
-    if (m->vertex_output)
-        output_vertices(evn_output_stream(m->vertex_output), &m->vertices, o->vertex);
-    if (!status && m->spectrum)
-        output_spectrum(evn_output_stream(m->spectrum), &m->spectra, p->mesh);
-    if (!status && m->far_field)
-        output_far_field(evn_output_stream(m->far_field), &m->spectra, p->mesh,
-                         p->incident->direction);
-    for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
-        status = evn_output_commit(all[i]);
+    for (int i = 0; !status && i < OUTPUTS; i++)
+        if (m->output[i].file) status = write_output(m, i, evn_output_stream(m->output[i].file));
+    for (int i = 0; !status && i < OUTPUTS; i++) status = evn_output_commit(m->output[i].file);
     m->r->output_s += evn_now() - begin;
     return status;
 }

@@ -37,6 +37,13 @@ struct march_fast {
     void *memory;
 };
 
+/* Files that are written at the end. */
+enum { PROBE_OUTPUT, VERTEX_OUTPUT, SPECTRUM, FAR_FIELD, OUTPUTS };
+struct march_output {
+    evn_output *file; /* NULL: not wanted */
+    enum format format;
+};
+
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
@@ -73,7 +80,7 @@ struct march {
     int *vertex;       /* present numbers of the vertices to be written */
     struct table points, vertices;
     struct spectra spectra;
-    evn_output *probe_output, *vertex_output, *spectrum, *far_field; /* NULL: not wanted */
+    struct march_output output[OUTPUTS];
     struct timed timed;
     int group_first;        /* step of the latest group */
     int steps, every, over; /* over: the step when the pulse has left */

@@ -1,4 +1,5 @@
 /* Preparation of a march: combinations of options, output files, memory. */
+#include "tdbem/files/npz.h"
 #include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
@@ -28,12 +29,30 @@ evn_status room_find_vertices(struct march *m) {
     return status;
 }
 
+/* The path of each output, NULL where it is not wanted. */
+static void paths_of(const tdbem_run_options *o, const char *path[OUTPUTS]) {
+    path[PROBE_OUTPUT] = o->probe_output;
+    path[VERTEX_OUTPUT] = o->vertex_output;
+    path[SPECTRUM] = o->spectrum;
+    path[FAR_FIELD] = o->far_field;
+}
+
+static evn_status output_format(enum format *out, const char *path, int which) {
+    (void)which;
+    return format_find(out, path, FORMAT_TABLES);
+}
+
 evn_status tdbem_check_files(const tdbem_run_options *o) {
-    const char *path[] = {o->checkpoint, o->probe_output, o->vertex_output, o->spectrum,
-                          o->far_field};
-    evn_status status = EVN_OK;
-    for (size_t i = 0; !status && i < sizeof path / sizeof *path; i++)
-        if (path[i]) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
+    const char *path[OUTPUTS];
+    enum format format;
+    evn_status status =
+        o->checkpoint ? tdbem_as_input(evn_output_try(NULL, o->checkpoint, 0)) : EVN_OK;
+    paths_of(o, path);
+    for (int i = 0; !status && i < OUTPUTS; i++) {
+        if (!path[i]) continue;
+        status = output_format(&format, path[i], i);
+        if (!status) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
+    }
     if (!status && o->output) status = output_folder(o->output);
     return status || !o->restart ? status : states_look(&march_state, o->restart);
 }
@@ -41,22 +60,25 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
 /* All files, with room for what will be in them, before anything is computed. */
 evn_status room_open_files(struct march *m) {
     const tdbem_run_options *o = m->o;
-    const size_t columns = (size_t)m->past->columns;
-    evn_status status = EVN_OK;
-    const struct {
-        evn_output **out;
-        const char *path;
-        double numbers;
-    } csv[] = {
-        {&m->probe_output, o->probe_output, (double)m->steps * m->points.columns},
-        {&m->vertex_output, o->vertex_output, (double)m->steps * m->vertices.columns},
-        {&m->spectrum, o->spectrum, 2.0 * m->spectra.count * (double)columns},
-        {&m->far_field, o->far_field, 0},
+    const double rows = m->steps + 1.0;
+    const double numbers[OUTPUTS] = {
+        [PROBE_OUTPUT] = rows * m->points.columns,
+        [VERTEX_OUTPUT] = rows * m->vertices.columns,
+        [SPECTRUM] = 2.0 * m->spectra.count * m->past->columns,
     };
-    for (size_t i = 0; !status && i < sizeof csv / sizeof *csv; i++) {
-        if (!csv[i].path) continue;
-        status = evn_output_open(csv[i].out, NULL, csv[i].path);
-        if (!status) status = evn_output_reserve(*csv[i].out, (size_t)(csv[i].numbers * 24));
+    const char *path[OUTPUTS];
+    evn_status status = EVN_OK;
+    paths_of(o, path);
+    for (int i = 0; !status && i < OUTPUTS; i++) {
+        struct march_output *out = &m->output[i];
+        if (!path[i]) continue;
+        status = output_format(&out->format, path[i], i);
+        const double bytes = numbers[i] * (out->format == FORMAT_CSV ? 24 : 8);
+        if (!status && out->format == FORMAT_NPZ && bytes > NPZ_BYTES)
+            status = evn_fail(EVN_USAGE, "%s: %.2g GB are too many for .npz, expected less than %g",
+                              path[i], bytes * 1e-9, NPZ_BYTES * 1e-9);
+        if (!status) status = evn_output_open(&out->file, NULL, path[i]);
+        if (!status) status = evn_output_reserve(out->file, (size_t)bytes);
     }
     if (!status && o->output) status = output_folder(o->output);
     return tdbem_as_input(status);
@@ -222,10 +244,7 @@ void room_give_back(struct march *m) {
     free(m->points.value);
     free(m->vertices.value);
     spectra_close(&m->spectra);
-    evn_output_close(m->probe_output);
-    evn_output_close(m->vertex_output);
-    evn_output_close(m->spectrum);
-    evn_output_close(m->far_field);
+    for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
     free(m->mark.sums);
     states_close(&m->states);
     timed_close(&m->timed);

@@ -1,0 +1,19 @@
+/* Formats of output files, which the end of a file's name chooses. */
+#ifndef TDBEM_FORMAT_H
+#define TDBEM_FORMAT_H
+
+#include <evener/status.h>
+
+enum format { FORMAT_CSV, FORMAT_NPZ, FORMAT_WAV };
+
+/* Sets of formats that an output has, and their ends for the help. */
+enum {
+    FORMAT_TABLES = 1 << FORMAT_CSV | 1 << FORMAT_NPZ,
+    FORMAT_SOUNDS = FORMAT_TABLES | 1 << FORMAT_WAV
+};
+
+/* The format that the name means, one of `set`; names without an end (`-`, devices) mean CSV.
+ * EVN_USAGE: another end, with those that would be right. */
+evn_status format_find(enum format *out, const char *path, unsigned set);
+
+#endif
