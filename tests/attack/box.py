@@ -303,7 +303,7 @@ def cause(line):
     return re.sub(r"0x[0-9a-f]+|[0-9a-f]{32}|(?<![-\w])[0-9]+\b", "N", line)
 
 
-OUTPUTS = {"json", "trace", "output", "checkpoint", "matrices", "probe-output", "vertex-output", "spectrum", "far-field"}
+OUTPUTS = {"json", "trace", "output", "checkpoint", "matrices", "probe-output", "vertex-output", "spectrum", "far-field", "transfer-function", "impulse-response"}
 
 
 def is_output(place, case):

@@ -75,10 +75,12 @@ class Pairs(Base):
 
     def test_bem(self):
         run = ["run", *BODY, "--quiet", "--steps", "2"]
-        needs = (("--probe-output", "p", "--probes FILE"), ("--probes", "points", "--probe-output FILE"),
+        needs = (("--probe-output", "p", "--probes FILE"), ("--probes", "points", "--probe-output FILE or --transfer-function FILE or --impulse-response FILE"),
+                 ("--transfer-function", "t", "--probes FILE"), ("--impulse-response", "i", "--probes FILE"),
+                 ("--sample-rate", "9", "--impulse-response FILE"),
                  ("--vertex-output", "v", "--vertices LIST"), ("--vertices", "0", "--vertex-output FILE"),
                  ("--spectrum", "s", "--frequencies LIST"), ("--far-field", "f", "--frequencies LIST"),
-                 ("--frequencies", "1", "--spectrum FILE or --far-field FILE"),
+                 ("--frequencies", "1", "--spectrum FILE or --far-field FILE or --transfer-function FILE"),
                  ("--every", "2", "--output DIR or --checkpoint FILE"))
         for option, value, other in needs:
             self.refuses([*run, option, value], f"{option} also needs {other}")
@@ -88,6 +90,7 @@ class Pairs(Base):
         self.silent(*run, "--every", "2", "--checkpoint", "cp")
 
     results = (["--probes", "points", "--probe-output", "p"], ["--vertices", "0", "--vertex-output", "v"],
+               ["--probes", "points", "--impulse-response", "i"], ["--probes", "points", "--transfer-function", "i"],
                ["--frequencies", "0.5", "--spectrum", "s"], ["--frequencies", "0.5", "--far-field", "f"], ["--output", "o"],
                ["--checkpoint", "cp"], ["--restart", "cp"])
 

@@ -27,6 +27,8 @@ OUTPUTS = {
     "--trace": [CLASS, BODY],
     "--vertex-output": [[*BODY, "--vertices", "0"]],
     "--probe-output": [[*BODY, "--probes", "points"]],
+    "--transfer-function": [[*BODY, "--probes", "points"]],
+    "--impulse-response": [[*BODY, "--steps", "40", "--probes", "points"]],
     "--spectrum": [[*BODY, "--frequencies", "0.5"]],
     "--far-field": [[*BODY, "--frequencies", "0.5"]],
     "--output": [["report", "record.json"]],

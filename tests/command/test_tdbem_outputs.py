@@ -4,7 +4,9 @@
 Run: ctest -R '^command-tdbem-outputs$', or tests/command/test_tdbem_outputs.py build/evener [test ..]
 """
 import ast
+import cmath
 import csv
+import math
 import struct
 import unittest
 import zipfile
@@ -97,6 +99,106 @@ class Formats(Base):
         for name in "plain", "./plain", "p.CSV":
             self.evener(*BODY, "--steps", "2", *outputs["--probe-output"], "--probe-output", name)
             self.assertEqual(len(self.table(name)[1]), 3)
+
+
+def bessel(x, count):
+    """j_n by downward and y_n by upward recurrence."""
+    j = [0.0] * (count + 60)
+    j[-2] = 1e-250
+    for n in range(count + 58, 0, -1):
+        j[n - 1] = (2 * n + 1) / x * j[n] - j[n + 1]
+    y = [-math.cos(x) / x, -math.cos(x) / x ** 2 - math.sin(x) / x]
+    for n in range(1, count):
+        y.append((2 * n + 1) / x * y[n] - y[n - 1])
+    return [value * math.sin(x) / x / j[0] for value in j[:count]], y[:count]
+
+
+def rigid_sphere(k, x):
+    """Total pressure at x around a rigid sphere of radius 1, over that of a wave along z at the origin; exp(-i w t)."""
+    r, count = math.dist(x, (0, 0, 0)), 20
+    (ja, ya), (jr, yr) = bessel(k, count), bessel(k * r, count)
+    hankel = [complex(*pair) for pair in zip(ja, ya)]
+    legendre = [1, x[2] / r]
+    for n in range(1, count):
+        legendre.append(((2 * n + 1) * legendre[1] * legendre[n] - n * legendre[n - 1]) / (n + 1))
+
+    def slope(f, n):
+        return f[n - 1] - (n + 1) / k * f[n] if n else -f[1]
+    return sum((2 * n + 1) * 1j ** n * legendre[n] * (jr[n] - slope(ja, n) / slope(hankel, n) * complex(jr[n], yr[n]))
+               for n in range(count - 2))
+
+
+class Responses(Base):
+    POINTS = (0, 0, 2), (1.5, 0, 0), (0, 0.5, -1.25)
+
+    def wav(self, name):
+        """Sample rate and samples, a list a channel."""
+        with open(self.path(name), "rb") as file:
+            data = file.read()
+        self.assertEqual((data[:4], data[8:16], data[38:42], data[50:54]), (b"RIFF", b"WAVEfmt ", b"fact", b"data"))
+        self.assertEqual(struct.unpack_from("<I", data, 4)[0], len(data) - 8)
+        size, tag, channels, rate, second, block, bits, extra = struct.unpack_from("<IHHIIHHH", data, 16)
+        self.assertEqual((size, tag, second, block, bits, extra), (18, 3, rate * 4 * channels, 4 * channels, 32, 0))
+        count, = struct.unpack_from("<I", data, 46)
+        self.assertEqual(struct.unpack_from("<I", data, 54)[0], count * block)
+        self.assertEqual(len(data), 58 + count * block)
+        samples = struct.unpack_from(f"<{count * channels}f", data, 58)
+        return rate, [samples[c::channels] for c in range(channels)]
+
+    def test_sphere(self):
+        """Transfer functions are the series', their differences the wave itself; filters have them as their transforms, at any rate."""
+        words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--speed", "2", "--probes",
+                 self.write("points", "".join("%g %g %g\n" % x for x in self.POINTS))]
+        self.evener(*words, "--quiet", "--transfer-function", "h.npz", "--impulse-response", "i.npz")
+        page = self.evener(*words, "--transfer-function", "h.csv", "--impulse-response", "i.wav", "--sample-rate", "40").stdout
+        z, (_, rows) = npz(self.path("h.npz")), self.table("h.csv")
+        w, shape = z["w"][1], (len(rows), 3)
+        self.assertEqual((z["w"][0], z["scattered"][0], z["total"][0], z["point"]), (shape[:1], shape, shape, ((3, 3), [c for x in self.POINTS for c in x])))
+        for f, row in enumerate(rows):
+            self.assertEqual(row[0], w[f])
+            for p, x in enumerate(self.POINTS):
+                scattered, total = z["scattered"][1][3 * f + p], z["total"][1][3 * f + p]
+                self.assertEqual(row[1 + 4 * p:5 + 4 * p], [scattered.real, scattered.imag, total.real, total.imag])
+                self.assertLess(abs(total - scattered - cmath.exp(1j * w[f] * x[2] / 2)), 1e-5)
+                if 0 < w[f] < 2.5:
+                    self.assertLess(abs(total - rigid_sphere(w[f] / 2, x)), 0.01, (w[f], x))
+        self.assertEqual(sum(0 < x < 2.5 for x in w), 4)
+        self.assertAlmostEqual(w[-1], 5.058, delta=w[1])  # where the pulse is 40 dB down
+        i = npz(self.path("i.npz"))
+        first = int(page.split(" number ")[1].split()[0])
+        for t, channels, rate in ((i["t"][1], [i["total"][1][p::3] for p in range(3)], i["rate"][1][0]),
+                                  ([(n - first) / 40 for n in range(10 ** 5)], self.wav("i.wav")[1], self.wav("i.wav")[0])):
+            count = len(channels[0])
+            for p, x in enumerate(self.POINTS):
+                for k in range(1, 4):
+                    w = 2 * math.pi * k * rate / count
+                    value = sum(sample * cmath.exp(1j * w * time) for time, sample in zip(t, channels[p]))
+                    self.assertLess(abs(value - rigid_sphere(w / 2, x)), 0.01, (w, x))
+        self.assertEqual(self.wav("i.wav")[0], 40)
+        self.assertIn(0, i["t"][1])
+
+    def test_band(self):
+        """Frequencies that are asked for, and nothing where the pulse has nothing."""
+        words = [*BODY, "--probes", self.write("points", "0 0 2\n"), "--frequencies", "0.5,3"]
+        done = self.evener(*words, "--transfer-function", "h.csv")
+        self.assertRegex(done.stderr, "frequencies: the pulse .* at 1 of them")
+        _, rows = self.table("h.csv")
+        self.assertEqual([row[0] for row in rows], [0.5, 3])
+        self.assertFalse(any(math.isnan(x) for x in rows[0]))
+        self.assertTrue(all(math.isnan(x) for x in rows[1][1:]))
+
+    def test_refused(self):
+        words = [*BODY, "--probes", self.write("points", "0 0 2\n")]
+        for more, *says in ((["--impulse-response", "i.mp3"], "i.mp3", ".csv", ".npz", ".wav"),
+                            (["--transfer-function", "i.wav"], "i.wav", ".csv", ".npz"),
+                            (["--impulse-response", "i.csv", "--sample-rate", "0.1"], "sample-rate: 0.1", "expected 0.4148 at least"),
+                            (["--impulse-response", "i.wav", "--sample-rate", "10.5"], "sample-rate: 10.5", "whole number"),
+                            (["--impulse-response", "i.csv", "--sample-rate", "1e300"], "sample-rate: 1e+300"),
+                            (["--impulse-response", "i.csv", "--sample-rate", "0"], "--sample-rate 0", "above 0"),
+                            (["--impulse-response", "i.csv", "--steps", "9"], "steps: 9", "expected 34 or more"),
+                            (["--impulse-response", "i.npz", "--sample-rate", "1e7"], "i.npz", "too many")):
+            self.refuses([*words, *more], *says)
+        self.assertRegex(self.evener(*words, "--impulse-response", "i.wav").stderr, "warning: speed: it is 1")
 
 
 if __name__ == "__main__":

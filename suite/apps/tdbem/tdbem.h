@@ -166,7 +166,11 @@ typedef struct tdbem_run_options {
                                 next to nothing, with a warning */
     const char *spectrum;    /* spectra of the unknown at all vertices, over the incident
                                 wave's */
-    const char *far_field;   /* directivity in two planes through `direction` */
+    /* of each point, see files/response.h: pressures over the incident wave's, at `frequency` or,
+     * without, at all that the run shows; and that in time, as a filter, also .wav */
+    const char *transfer_function, *impulse_response;
+    double sample_rate;    /* of the filter, a unit of time; 0: 48000 for .wav, else the steps' */
+    const char *far_field; /* directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
      * present numbering, and scattered pressures at the points; may be NULL */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
@@ -190,6 +194,7 @@ typedef struct tdbem_result {
     double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on stored values that are no padding; a second */
     double iterations;       /* iterations of the solver, mean of a step */
+    char response[200];      /* what the impulse response\'s file holds; "": there is none */
     const char *solver;      /* name of the solver that auto has settled on, and why */
     char solver_reason[160];
     double max, max_after; /* max |a| while the pulse was on the body, and after that */

@@ -61,6 +61,7 @@ void page_result(const void *state, const struct workload_page *page) {
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, r->solver, r->iterations);
+    if (*r->response) fprintf(out, "  %s: %s\n", job->run.impulse_response, r->response);
     fprintf(out, "  largest |a| %.6g, %.3g after the pulse", r->max, r->max_after);
     if (isfinite(r->null_field)) fprintf(out, "; null field inside %.3g %%", 100 * r->null_field);
     fputc('\n', out);

@@ -12,6 +12,7 @@ struct words {
     const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *pulse;
     const char *precision, *layout, *order, *solver, *probes, *probe_output, *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
+    const char *transfer_function, *impulse_response, *sample_rate;
     const char *frequencies, *spectrum, *far_field, *memory, *scratch, *scale, *unit;
     long ng, blocks, quad, every;
     int dry;

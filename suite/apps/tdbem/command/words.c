@@ -42,6 +42,12 @@ const struct option tdbem_words[] = {
     {"probes", "FILE", "points in the air, lines of x y z", OPTION_INPUT, AT(probes), 0, 0},
     {"probe-output", "FILE", "t, then scattered and total pressure of each: .csv or .npz",
      OPTION_OUTPUT, AT(probe_output), 0, 0},
+    {"transfer-function", "FILE", "of each probe, over the incident wave's: .csv or .npz",
+     OPTION_OUTPUT, AT(transfer_function), 0, 0},
+    {"impulse-response", "FILE", "of each probe, as a filter: .wav, .csv or .npz", OPTION_OUTPUT,
+     AT(impulse_response), 0, 0},
+    {"sample-rate", "R", "samples of it a unit of time (default: .wav 48000, else the steps')",
+     OPTION_TEXT, AT(sample_rate), 0, 0},
     {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
     {"vertex-output", "FILE", "n, t, then the solution at each of them: .csv or .npz",
      OPTION_OUTPUT, AT(vertex_output), 0, 0},
@@ -69,18 +75,23 @@ const struct option tdbem_words[] = {
 #undef AT
 
 #define RESULTS                                                                                    \
-    "probes probe-output vertices vertex-output frequencies spectrum far-field output every "      \
+    "probes probe-output transfer-function impulse-response sample-rate vertices vertex-output "   \
+    "frequencies spectrum far-field output every "                                                 \
     "checkpoint restart"
 #define STOPS "it prints entries of the matrices, and stops"
 
 const struct option_rule tdbem_rules[] = {
     {"probe-output", OPTION_NEEDS, "probes", "the points"},
-    {"probes", OPTION_NEEDS, "probe-output", "where their fields go"},
+    {"transfer-function", OPTION_NEEDS, "probes", "the points"},
+    {"impulse-response", OPTION_NEEDS, "probes", "the points"},
+    {"sample-rate", OPTION_NEEDS, "impulse-response", "whose it is"},
+    {"probes", OPTION_NEEDS, "probe-output transfer-function impulse-response",
+     "where their fields go"},
     {"vertex-output", OPTION_NEEDS, "vertices", "which ones"},
     {"vertices", OPTION_NEEDS, "vertex-output", "where they go"},
     {"spectrum", OPTION_NEEDS, "frequencies", "of which it is"},
     {"far-field", OPTION_NEEDS, "frequencies", "of which it is"},
-    {"frequencies", OPTION_NEEDS, "spectrum far-field", "where they go"},
+    {"frequencies", OPTION_NEEDS, "spectrum far-field transfer-function", "where they go"},
     {"every", OPTION_NEEDS, "output checkpoint", "which is written so often"},
     {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},
     {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
@@ -255,6 +266,7 @@ int words_read(struct state *s) {
     if (!code) code = read_real("delta", w->delta, 0, 1, &o->delta);
     if (!code) code = read_real("delta-ratio", w->delta_ratio, 0, 1, &o->delta_ratio);
     if (!code) code = read_real("speed", w->speed, 0, 1, &o->speed);
+    if (!code) code = read_real("sample-rate", w->sample_rate, 0, 1, &s->run.sample_rate);
     if (!code) code = read_size("memory", w->memory, &o->memory);
     if (!code) code = read_direction(s);
     if (!code) code = read_vertices(s);
@@ -273,6 +285,8 @@ int words_read(struct state *s) {
     s->run.restart = w->restart;
     s->run.spectrum = w->spectrum;
     s->run.far_field = w->far_field;
+    s->run.transfer_function = w->transfer_function;
+    s->run.impulse_response = w->impulse_response;
     evn_status status = tdbem_check(o);
     if (!status) status = tdbem_check_files(&s->run);
     return status ? give_up(status) : 0;

@@ -12,6 +12,9 @@ enum {
     FORMAT_SOUNDS = FORMAT_TABLES | 1 << FORMAT_WAV
 };
 
+/* Bytes that a file of any other format than CSV can have, whose offsets have 32 bits. */
+#define FORMAT_BYTES 4.2e9
+
 /* The format that the name means, one of `set`; names without an end (`-`, devices) mean CSV.
  * EVN_USAGE: another end, with those that would be right. */
 evn_status format_find(enum format *out, const char *path, unsigned set);

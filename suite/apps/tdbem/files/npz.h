@@ -18,9 +18,6 @@ enum npz_kind { NPZ_REAL, NPZ_COMPLEX, NPZ_INT }; /* double, double complex, int
 
 enum { NPZ_ARRAYS = 16, NPZ_NAME = 24 };
 
-/* Bytes that all arrays together may have: offsets have 32 bits. */
-#define NPZ_BYTES 4.2e9
-
 struct npz {
     FILE *out;
     uint32_t at; /* bytes written */
@@ -32,8 +29,8 @@ struct npz {
 };
 
 void npz_open(struct npz *z, FILE *out);
-/* At most NPZ_ARRAYS of them, with names shorter than NPZ_NAME - 4; `shape` has `dimensions` sizes,
- * 0 to 3. */
+/* At most NPZ_ARRAYS of them, of FORMAT_BYTES together, with names shorter than NPZ_NAME - 4;
+ * `shape` has `dimensions` sizes, 0 to 3. */
 void npz_add(struct npz *z, const char *name, enum npz_kind kind, int dimensions,
              const size_t *shape, const void *data);
 /* Writes the archive's directory. Errors of the stream stay its own. */

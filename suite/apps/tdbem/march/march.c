@@ -275,14 +275,29 @@ static evn_status check_spectra(const struct spectra *s) {
 static evn_status write_output(struct march *m, int which, FILE *out) {
     const tdbem *p = m->p;
     const enum format format = m->output[which].format;
+    const struct response_source source = {&m->points, p->incident, p->shape.highest, p->points,
+                                           (const double(*)[3])p->point};
     switch (which) {
     case PROBE_OUTPUT:
         return output_points(out, format, &m->points, p->incident, p->shape.eta, p->points,
                              (const double(*)[3])p->point);
     case VERTEX_OUTPUT: return output_vertices(out, format, &m->vertices, m->o->vertex);
     case SPECTRUM: return output_spectrum(out, format, &m->spectra, p->mesh);
-    default: return output_far_field(out, format, &m->spectra, p->mesh, p->incident->direction);
+    case FAR_FIELD:
+        return output_far_field(out, format, &m->spectra, p->mesh, p->incident->direction);
+    case TRANSFER_FUNCTION:
+        return output_transfer(out, format, &source, m->o->frequencies, m->o->frequency);
+    default: return output_impulse(out, format, &source, &m->filter);
     }
+}
+
+static void describe_filter(const struct march *m) {
+    const struct response_filter *is = &m->filter;
+    snprintf(m->r->response, sizeof m->r->response,
+             "%d samples at %.10g a unit of time, number %d as the wave passes the origin; "
+             "frequencies up to %.4g in steps of %.3g, the last fifth tapered",
+             is->samples, is->rate, -is->first, m->p->shape.highest / (2 * M_PI),
+             is->rate / is->samples);
 }
 
 static evn_status write_outputs(struct march *m) {
@@ -290,6 +305,7 @@ static evn_status write_outputs(struct march *m) {
     const double begin = evn_now();
     for (int i = 0; !status && i < OUTPUTS; i++)
         if (m->output[i].file) status = write_output(m, i, evn_output_stream(m->output[i].file));
+    if (!status && m->output[IMPULSE_RESPONSE].file) describe_filter(m);
     for (int i = 0; !status && i < OUTPUTS; i++) status = evn_output_commit(m->output[i].file);
     m->r->output_s += evn_now() - begin;
     return status;

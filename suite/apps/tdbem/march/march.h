@@ -7,7 +7,7 @@
 #include <evener/crew.h>
 #include "common/checkpoint/state.h"
 #include "tdbem/summation/history.h"
-#include "tdbem/files/output.h"
+#include "tdbem/files/response.h"
 #include "tdbem/problem.h"
 #include "tdbem/summation/summation_tree.h"
 #include <evener/place.h>
@@ -38,7 +38,15 @@ struct march_fast {
 };
 
 /* Files that are written at the end. */
-enum { PROBE_OUTPUT, VERTEX_OUTPUT, SPECTRUM, FAR_FIELD, OUTPUTS };
+enum {
+    PROBE_OUTPUT,
+    VERTEX_OUTPUT,
+    SPECTRUM,
+    FAR_FIELD,
+    TRANSFER_FUNCTION,
+    IMPULSE_RESPONSE,
+    OUTPUTS
+};
 struct march_output {
     evn_output *file; /* NULL: not wanted */
     enum format format;
@@ -81,6 +89,7 @@ struct march {
     struct table points, vertices;
     struct spectra spectra;
     struct march_output output[OUTPUTS];
+    struct response_filter filter;
     struct timed timed;
     int group_first;        /* step of the latest group */
     int steps, every, over; /* over: the step when the pulse has left */

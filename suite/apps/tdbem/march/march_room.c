@@ -1,5 +1,5 @@
 /* Preparation of a march: combinations of options, output files, memory. */
-#include "tdbem/files/npz.h"
+#include "tdbem/files/wav.h"
 #include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
@@ -35,11 +35,12 @@ static void paths_of(const tdbem_run_options *o, const char *path[OUTPUTS]) {
     path[VERTEX_OUTPUT] = o->vertex_output;
     path[SPECTRUM] = o->spectrum;
     path[FAR_FIELD] = o->far_field;
+    path[TRANSFER_FUNCTION] = o->transfer_function;
+    path[IMPULSE_RESPONSE] = o->impulse_response;
 }
 
 static evn_status output_format(enum format *out, const char *path, int which) {
-    (void)which;
-    return format_find(out, path, FORMAT_TABLES);
+    return format_find(out, path, which == IMPULSE_RESPONSE ? FORMAT_SOUNDS : FORMAT_TABLES);
 }
 
 evn_status tdbem_check_files(const tdbem_run_options *o) {
@@ -57,26 +58,58 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
     return status || !o->restart ? status : states_look(&march_state, o->restart);
 }
 
+/* The filter of an impulse response, its rate by default that of sound in a WAV file, else of the
+ * steps. */
+static evn_status plan_filter(struct march *m) {
+    tdbem *p = m->p;
+    const char *path = m->o->impulse_response;
+    double rate = m->o->sample_rate;
+    enum format format;
+    evn_status status = output_format(&format, path, IMPULSE_RESPONSE);
+    const int sound = !status && format == FORMAT_WAV;
+    if (!(rate > 0)) rate = sound ? 48000 : 1 / p->incident->dt;
+    if (!status)
+        status = response_plan(&m->filter, p->incident, p->shape.highest, rate, m->steps + 1);
+    if (status || !sound) return status;
+    if (rate > WAV_RATE || rate != floor(rate))
+        return evn_fail(EVN_USAGE, "sample-rate: %g, expected a whole number of samples for %s",
+                        rate, path);
+    if (p->points > WAV_CHANNELS)
+        return evn_fail(EVN_USAGE, "%s: %d probes, expected at most %d for .wav", path, p->points,
+                        WAV_CHANNELS);
+    if (p->options.speed == 1)
+        tdbem_warn(p,
+                   "speed: it is 1, so that a second of %s is a unit of length; in air, in metres, "
+                   "it is 343",
+                   path);
+    return EVN_OK;
+}
+
 /* All files, with room for what will be in them, before anything is computed. */
 evn_status room_open_files(struct march *m) {
     const tdbem_run_options *o = m->o;
     const double rows = m->steps + 1.0;
+    evn_status status = o->impulse_response ? plan_filter(m) : EVN_OK;
     const double numbers[OUTPUTS] = {
         [PROBE_OUTPUT] = rows * m->points.columns,
         [VERTEX_OUTPUT] = rows * m->vertices.columns,
         [SPECTRUM] = 2.0 * m->spectra.count * m->past->columns,
+        [TRANSFER_FUNCTION] = 4.0 * o->frequencies * m->p->points,
+        [IMPULSE_RESPONSE] = 2.0 * m->filter.samples * m->p->points,
     };
     const char *path[OUTPUTS];
-    evn_status status = EVN_OK;
     paths_of(o, path);
     for (int i = 0; !status && i < OUTPUTS; i++) {
         struct march_output *out = &m->output[i];
         if (!path[i]) continue;
         status = output_format(&out->format, path[i], i);
-        const double bytes = numbers[i] * (out->format == FORMAT_CSV ? 24 : 8);
-        if (!status && out->format == FORMAT_NPZ && bytes > NPZ_BYTES)
-            status = evn_fail(EVN_USAGE, "%s: %.2g GB are too many for .npz, expected less than %g",
-                              path[i], bytes * 1e-9, NPZ_BYTES * 1e-9);
+        static const double each[] = {[FORMAT_CSV] = 24, [FORMAT_NPZ] = 8, [FORMAT_WAV] = 2};
+        const double bytes = numbers[i] * each[out->format];
+        if (!status && out->format != FORMAT_CSV && bytes > FORMAT_BYTES)
+            status = evn_fail(EVN_USAGE,
+                              "%s: %.2g GB are too many for this format, expected less "
+                              "than %g, or .csv",
+                              path[i], bytes * 1e-9, FORMAT_BYTES * 1e-9);
         if (!status) status = evn_output_open(&out->file, NULL, path[i]);
         if (!status) status = evn_output_reserve(out->file, (size_t)bytes);
     }
@@ -123,7 +156,8 @@ evn_status room_make(struct march *m) {
     if (!ok)
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march: %.3g GB",
                         (double)m->sums_bytes * l->blocks * 1e-9);
-    m->points.columns = m->o->probe_output && m->p->points ? 1 + 2 * m->p->points : 0;
+    const int kept = m->o->probe_output || m->o->transfer_function || m->o->impulse_response;
+    m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
     m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
     const int wanted = m->o->spectrum || m->o->far_field;
     return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
@@ -186,9 +220,14 @@ static void warn_of_frequencies(const tdbem_run_options *o, tdbem *p) {
 /* Checks options that depend on each other. */
 evn_status room_check(const tdbem_run_options *o, tdbem *p) {
     evn_status status = EVN_OK;
-    if (o->probe_output && !p->points)
+    const char *of_probes = o->probe_output        ? o->probe_output
+                            : o->transfer_function ? o->transfer_function
+                                                   : o->impulse_response;
+    if (of_probes && !p->points)
         return evn_fail(EVN_USAGE, "%s: there are no probes to be written there; give some",
-                        o->probe_output);
+                        of_probes);
+    if (!(o->sample_rate >= 0) || !isfinite(o->sample_rate))
+        return evn_fail(EVN_USAGE, "sample-rate: %g, expected a number above 0", o->sample_rate);
     if (o->vertex_output && !o->vertices)
         return evn_fail(EVN_USAGE, "%s: there are no vertices to be written there; give some",
                         o->vertex_output);

@@ -1,0 +1,225 @@
+/* Transfer functions by sums over the steps, and filters by sums over frequencies: few of them are
+ * carried, so that nothing faster is needed. */
+#include "tdbem/files/response.h"
+#include "tdbem/files/npz.h"
+#include "tdbem/files/wav.h"
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+static evn_status no_memory(void) {
+    return evn_fail(EVN_MEMORY, "td-bem: no memory for the responses");
+}
+
+/* to[c]: transform of column 1 + c of the table over the incident wave's, at w; phase: scratch of a
+ * row each. */
+static void transfer_at(const struct response_source *from, double w, double complex *phase,
+                        double complex *to) {
+    const struct table *t = from->table;
+    const struct pulse *pulse = &from->incident->pulse;
+    const size_t columns = (size_t)t->columns;
+    double complex incident = 0;
+    for (size_t n = 0; n < t->rows; n++) {
+        const double time = (double)n * from->incident->dt;
+        phase[n] = cos(w * time) + sin(w * time) * I;
+        incident += phase[n] * pulse_value(pulse, time);
+    }
+    for (size_t c = 0; c + 1 < columns; c++) {
+        double complex sum = 0;
+        for (size_t n = 0; n < t->rows; n++) sum += phase[n] * t->value[n * columns + 1 + c];
+        to[c] = pulse_carries(pulse, w) ? sum / incident : NAN * (1 + I);
+    }
+}
+
+/* [count * 2 points], to be freed; NULL without memory. */
+static double complex *transfer(const struct response_source *from, int count, const double *w) {
+    const size_t columns = 2 * (size_t)from->points;
+    double complex *to = malloc(((size_t)count * columns + 1) * sizeof *to);
+    int failed = !to;
+#pragma omp parallel reduction(| : failed)
+    {
+        double complex *phase = malloc((from->table->rows + 1) * sizeof *phase);
+        failed |= !phase;
+#pragma omp for
+        for (int f = 0; f < count; f++)
+            if (phase && to) transfer_at(from, w[f], phase, to + (size_t)f * columns);
+        free(phase);
+    }
+    if (!failed) return to;
+    free(to);
+    return NULL;
+}
+
+/* 2 pi k / period for k = 0 .. count-1 */
+static double *harmonics(double period, int count) {
+    double *w = malloc((size_t)count * sizeof *w);
+    for (int k = 0; w && k < count; k++) w[k] = 2 * M_PI * k / period;
+    return w;
+}
+
+/* Every second of `count` pairs' halves, from `half` on. */
+#define SPLIT(to, from, half, count)                                                               \
+    for (size_t at_ = 0; at_ < (count); at_++) (to)[at_] = (from)[2 * at_ + (half)]
+
+/* ---- transfer functions ---- */
+
+static void transfer_csv(FILE *out, const struct response_source *from, int count, const double *w,
+                         const double complex *h) {
+    fputs("# pressures over the incident wave's at the origin; exp(-i w t)\nw", out);
+    for (int p = 1; p <= from->points; p++)
+        fprintf(out, ",re_scattered_%d,im_scattered_%d,re_total_%d,im_total_%d", p, p, p, p);
+    for (int f = 0; f < count; f++) {
+        fprintf(out, "\n%.17g", w[f]);
+        for (int c = 0; c < 2 * from->points; c++, h++)
+            fprintf(out, ",%.17g,%.17g", creal(*h), cimag(*h));
+    }
+    fputc('\n', out);
+}
+
+static evn_status transfer_npz(FILE *out, const struct response_source *from, int count,
+                               const double *w, const double complex *h) {
+    const size_t shape[] = {(size_t)count, (size_t)from->points}, all = shape[0] * shape[1];
+    double complex *half = malloc((all + 1) * sizeof *half);
+    struct npz z;
+    if (!half) return no_memory();
+    npz_open(&z, out);
+    npz_add(&z, "w", NPZ_REAL, 1, shape, w);
+    SPLIT(half, h, 0, all);
+    npz_add(&z, "scattered", NPZ_COMPLEX, 2, shape, half);
+    SPLIT(half, h, 1, all);
+    npz_add(&z, "total", NPZ_COMPLEX, 2, shape, half);
+    npz_add(&z, "point", NPZ_REAL, 2, (size_t[]){shape[1], 3}, from->point);
+    npz_close(&z);
+    free(half);
+    return EVN_OK;
+}
+
+evn_status output_transfer(FILE *out, enum format format, const struct response_source *from,
+                           int count, const double *w) {
+    const double period = (double)from->table->rows * from->incident->dt;
+    double *own = NULL;
+    if (!count) {
+        count = 1 + (int)(from->highest * period / (2 * M_PI));
+        w = own = harmonics(period, count);
+    }
+    double complex *h = w ? transfer(from, count, w) : NULL;
+    evn_status status = h ? EVN_OK : no_memory();
+    if (h && format == FORMAT_CSV) transfer_csv(out, from, count, w, h);
+    if (h && format == FORMAT_NPZ) status = transfer_npz(out, from, count, w, h);
+    free(h);
+    free(own);
+    return status;
+}
+
+/* ---- impulse responses ---- */
+
+evn_status response_plan(struct response_filter *out, const struct incident *in, double highest,
+                         double rate, int rows) {
+    const double samples = ceil(rows * in->dt * rate - 1e-6), before = floor(in->pulse.t0 * rate);
+    const double least = highest / M_PI;
+    if (!(rate >= least))
+        return evn_fail(
+            EVN_USAGE,
+            "sample-rate: %g samples a unit of time do not show frequencies up to %.4g, "
+            "which are carried; expected %.4g at least",
+            rate, least / 2, least);
+    if (!(samples < INT_MAX) || !(fabs(before) < INT_MAX))
+        return evn_fail(EVN_USAGE,
+                        "sample-rate: %g makes %.3g samples of %d steps of %.4g, expected fewer "
+                        "than 2e9",
+                        rate, samples, rows - 1, in->dt);
+    const double periods = highest * samples / rate / (2 * M_PI);
+    if (periods < 2)
+        return evn_fail(EVN_USAGE,
+                        "steps: %d of %.4g are too few for an impulse response, expected %.0f or "
+                        "more, two periods of the highest frequency that is carried",
+                        rows - 1, in->dt, ceil(4 * M_PI / highest / in->dt));
+    *out = (struct response_filter){.rate = rate,
+                                    .samples = (int)samples,
+                                    .first = -(int)before,
+                                    .frequencies = 1 + (int)periods};
+    return EVN_OK;
+}
+
+/* 1, and over the last fifth of the band from 1 to 0. */
+static double taper(double part) {
+    return part <= 0.8 ? 1 : 0.5 + 0.5 * cos(M_PI * (part - 0.8) / 0.2);
+}
+
+/* [samples * columns] of the filters, to be freed. */
+static double *filters(const struct response_filter *is, int columns, double complex *h,
+                       const double *w, double highest) {
+    const size_t n = (size_t)is->samples, c = (size_t)columns;
+    double *to = malloc((n * c + 1) * sizeof *to);
+    double complex *root = malloc(n * sizeof *root);
+    for (size_t i = 0; root && i < n; i++) {
+        const double angle = 2 * M_PI * (double)i / (double)n;
+        root[i] = cos(angle) - sin(angle) * I;
+    }
+    for (size_t k = 0; k < (size_t)is->frequencies; k++)
+        for (size_t i = 0; i < c; i++)
+            h[k * c + i] *= (k ? 2 : 1) * taper(w[k] / highest) / (double)n;
+    const size_t begin = (size_t)(((long long)is->first % is->samples + is->samples) % is->samples);
+#pragma omp parallel for if (to && root)
+    for (size_t s = 0; s < n; s++)
+        for (size_t i = 0; to && root && i < c; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < (size_t)is->frequencies; k++)
+                sum += creal(h[k * c + i] * root[k * ((begin + s) % n) % n]);
+            to[s * c + i] = sum;
+        }
+    if (!root) {
+        free(to);
+        to = NULL;
+    }
+    free(root);
+    return to;
+}
+
+static void impulse_csv(FILE *out, const struct response_source *from,
+                        const struct response_filter *is, const double *value) {
+    fprintf(out, "# filters at %.17g samples a unit of time\nt", is->rate);
+    for (int p = 1; p <= from->points; p++) fprintf(out, ",scattered_%d,total_%d", p, p);
+    for (int s = 0; s < is->samples; s++) {
+        fprintf(out, "\n%.17g", (is->first + s) / is->rate);
+        for (int c = 0; c < 2 * from->points; c++) fprintf(out, ",%.17g", *value++);
+    }
+    fputc('\n', out);
+}
+
+static evn_status impulse_npz(FILE *out, const struct response_source *from,
+                              const struct response_filter *is, const double *value) {
+    const size_t shape[] = {(size_t)is->samples, (size_t)from->points}, all = shape[0] * shape[1];
+    double *half = malloc((all + shape[0] + 1) * sizeof *half);
+    struct npz z;
+    if (!half) return no_memory();
+    npz_open(&z, out);
+    for (int s = 0; s < is->samples; s++) half[s] = (is->first + s) / is->rate;
+    npz_add(&z, "t", NPZ_REAL, 1, shape, half);
+    SPLIT(half, value, 0, all);
+    npz_add(&z, "scattered", NPZ_REAL, 2, shape, half);
+    SPLIT(half, value, 1, all);
+    npz_add(&z, "total", NPZ_REAL, 2, shape, half);
+    npz_add(&z, "point", NPZ_REAL, 2, (size_t[]){shape[1], 3}, from->point);
+    npz_add(&z, "rate", NPZ_REAL, 0, NULL, &is->rate);
+    npz_close(&z);
+    free(half);
+    return EVN_OK;
+}
+
+evn_status output_impulse(FILE *out, enum format format, const struct response_source *from,
+                          const struct response_filter *is) {
+    const int columns = 2 * from->points;
+    double *w = harmonics(is->samples / is->rate, is->frequencies);
+    double complex *h = w ? transfer(from, is->frequencies, w) : NULL;
+    double *value = h ? filters(is, columns, h, w, from->highest) : NULL;
+    evn_status status = value ? EVN_OK : no_memory();
+    if (value && format == FORMAT_CSV) impulse_csv(out, from, is, value);
+    if (value && format == FORMAT_NPZ) status = impulse_npz(out, from, is, value);
+    if (value && format == FORMAT_WAV)
+        wav_write(out, is->rate, from->points, (size_t)is->samples, value + 1, (size_t)columns, 2);
+    free(value);
+    free(h);
+    free(w);
+    return status;
+}
