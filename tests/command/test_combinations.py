@@ -75,7 +75,7 @@ class Pairs(Base):
 
     def test_bem(self):
         run = ["run", *BODY, "--quiet", "--steps", "2"]
-        needs = (("--probe-output", "p", "--probes FILE"), ("--probes", "points", "--probe-output FILE or --transfer-function FILE or --impulse-response FILE"),
+        needs = (("--probe-output", "p", "--probes FILE"), ("--probes", "points", "--probe-output FILE or --transfer-function FILE or --impulse-response FILE or --output DIR"),
                  ("--transfer-function", "t", "--probes FILE"), ("--impulse-response", "i", "--probes FILE"),
                  ("--sample-rate", "9", "--impulse-response FILE"),
                  ("--vertex-output", "v", "--vertices LIST"), ("--vertices", "0", "--vertex-output FILE"),

@@ -7,8 +7,10 @@ import ast
 import cmath
 import csv
 import math
+import os
 import struct
 import unittest
+import xml.etree.ElementTree as ET
 import zipfile
 
 import base
@@ -199,6 +201,85 @@ class Responses(Base):
                             (["--impulse-response", "i.npz", "--sample-rate", "1e7"], "i.npz", "too many")):
             self.refuses([*words, *more], *says)
         self.assertRegex(self.evener(*words, "--impulse-response", "i.wav").stderr, "warning: speed: it is 1")
+
+
+def vtu(path):
+    """Arrays of a VTU file by name: values."""
+    with open(path, "rb") as file:
+        data = file.read()
+    mark = b'<AppendedData encoding="raw">\n_'
+    begin = data.index(mark) + len(mark)
+    head = ET.fromstring(data[:data.index(b"<AppendedData")] + b"</VTKFile>")
+    assert (head.get("byte_order"), head.get("header_type")) == ("LittleEndian", "UInt64")
+    arrays, end = {"points": int(head.find("./UnstructuredGrid/Piece").get("NumberOfPoints"))}, begin
+    for array in head.iter("DataArray"):
+        at = begin + int(array.get("offset"))
+        size, = struct.unpack_from("<Q", data, at)
+        kind = {"Float64": "d", "Int32": "i", "UInt8": "B"}[array.get("type")]
+        arrays[array.get("Name")] = struct.unpack_from(f"<{size // struct.calcsize(kind)}{kind}", data, at + 8)
+        end = max(end, at + 8 + size)
+    assert data[end:] == b"\n</AppendedData>\n</VTKFile>\n"
+    return arrays
+
+
+class Grids(Base):
+    def test_plane(self):
+        """A grid has the bits of probes at its points, in tables and in the series; in the body there is nothing."""
+        self.evener(*BODY, "--steps", "60", "--probes", "plane:-1.5,0,-2:3,0,0:0,0.1,4:5x9", "--probe-output", "g.npz",
+                    "--transfer-function", "h.npz", "--output", "film", "--every", "30")
+        z = npz(self.path("g.npz"))
+        self.assertEqual((z["grid"], z["point"][0]), (((2,), [5, 9]), (45, 3)))
+        points = [tuple(z["point"][1][3 * p:3 * p + 3]) for p in range(45)]
+        for p, x in enumerate(points):
+            for a, b in zip(x, (-1.5 + 0.75 * (p // 9), 0.1 * (p % 9) / 8, -2 + 0.5 * (p % 9))):
+                self.assertAlmostEqual(a, b, delta=1e-15)
+        air = [p for p, x in enumerate(points) if math.dist(x, (0, 0, 0)) > 0.95]  # the body is a polyhedron in a sphere of 1
+        self.write("points", "".join("%.17g %.17g %.17g\n" % points[p] for p in air))
+        self.evener(*BODY, "--steps", "60", "--probes", "points", "--probe-output", "p.npz", "--transfer-function", "q.npz")
+        list_of, count = npz(self.path("p.npz")), len(air)
+        self.assertTrue(20 < count < 40)
+        for field in "scattered", "total":
+            for n in range(61):
+                row = z[field][1][45 * n:45 * n + 45]
+                self.assertEqual([row[p] for p in air], list_of[field][1][count * n:count * n + count])
+                self.assertEqual([p for p in range(45) if not math.isnan(row[p])], air)
+        h, q = npz(self.path("h.npz")), npz(self.path("q.npz"))
+        self.assertEqual([h["total"][1][45 * f + p] for f in range(len(h["w"][1])) for p in air], q["total"][1])
+        self.assertEqual(sorted(os.listdir(self.path("film"))), ["probes.pvd", "probes_000030.vtu", "probes_000060.vtu", "surface.pvd",
+                                                                 "surface_000030.vtu", "surface_000060.vtu"])
+        sets = ET.parse(self.path("film/probes.pvd")).getroot().findall("./Collection/DataSet")
+        self.assertEqual([(float(s.get("timestep")), s.get("file")) for s in sets],
+                         [(z["t"][1][n], f"probes_{n:06}.vtu") for n in (30, 60)])
+        for n in 30, 60:
+            film = vtu(self.path(f"film/probes_{n:06}.vtu"))
+            self.assertEqual((film["points"], film["Points"]), (45, tuple(c for x in points for c in x)))
+            for field in "scattered", "total":
+                self.assertEqual([film[field][p] for p in air], [z[field][1][45 * n + p] for p in air])
+                self.assertTrue(all(math.isnan(film[field][p]) for p in range(45) if p not in air))
+            cells = [tuple(film["connectivity"][4 * c:4 * c + 4]) for c in range(len(film["types"]))]
+            self.assertEqual(cells, [c for c in ((p, p + 1, p + 10, p + 9) for p in range(36) if p % 9 < 8) if set(c) <= set(air)])
+            self.assertEqual((set(film["types"]), film["offsets"]), ({9}, tuple(range(4, 4 * len(cells) + 1, 4))))
+
+    def test_sphere(self):
+        """Around the body: closed. A list is points."""
+        self.evener(*BODY, "--steps", "4", "--probes", "sphere:0,0,1:2.5:4x6", "--output", "film", "--every", "4")
+        film = vtu(self.path("film/probes_000004.vtu"))
+        for p in range(24):
+            x = film["Points"][3 * p:3 * p + 3]
+            self.assertAlmostEqual(math.dist(x, (0, 0, 1)), 2.5, delta=1e-14)
+            self.assertAlmostEqual(x[2] - 1, 2.5 * math.cos(math.pi * (p // 6) / 3), delta=1e-14)
+        self.assertEqual(len(film["types"]), 18)
+        self.assertEqual(film["connectivity"][20:24], (5, 0, 6, 11))
+        self.evener(*BODY, "--steps", "4", "--probes", self.write("points", "0 0 2\n2 0 0\n"), "--output", "film", "--every", "4")
+        film = vtu(self.path("film/probes_000004.vtu"))
+        self.assertEqual((film["types"], film["connectivity"], film["points"]), ((1, 1), (0, 1), 2))
+
+    def test_refused(self):
+        for probes, *says in (("plane:1,2:3", "plane:X,Y,Z:U,V,W:U,V,W:NxM"), ("sphere:0,0,0:-1:4x4", "radius is not above 0", "sphere:X,Y,Z:R:NxM"),
+                              ("sphere:0,0:2:4x4", "sphere:X,Y,Z"), ("sphere:0,0,0:2:1x4", "2 or more"), ("sphere:0,0,0:2:4x4x", "2 or more"),
+                              ("sphere:0,0,0:2:2000x2000", "a million"), ("plane:0,0,0:1,0,0:0,x,0:3x3", "item 2"), ("plane:", "plane:X,Y,Z"),
+                              ("sphere:0,0,0:0.5:3x3", "all 9 of them are inside"), ("plane", "cannot be read")):
+            self.refuses([*BODY, "--probes", probes, "--probe-output", "p.csv"], *says)
 
 
 if __name__ == "__main__":

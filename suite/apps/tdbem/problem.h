@@ -21,8 +21,11 @@ struct tdbem {
     struct layout *layout;
     struct radiation *radiation;
     struct solver *solver;
-    int points, inside;    /* rows of the layout behind the vertices: given points, inner points */
-    double (*point)[3];    /* all of them */
+    int points, inside; /* rows of the layout behind the vertices: given points, inner points */
+    double (*point)[3]; /* all of them */
+    int asked;          /* points as they were given */
+    double (*asked_point)[3];
+    int *row;              /* of each of these its number among the given points; -1: in the body */
     struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
     double *weight;        /* weight of each task */
     tdbem_shape shape;

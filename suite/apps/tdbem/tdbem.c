@@ -170,30 +170,74 @@ static int inner_points(const struct mesh *m, double out[3][3]) {
     return count;
 }
 
-static evn_status place_points(tdbem *p) {
-    const tdbem_options *o = &p->options;
-    double inside[3][3];
-    p->points = o->points;
-    p->inside = o->null_field ? inner_points(p->mesh, inside) : 0;
-    const size_t all = (size_t)(p->points + p->inside);
-    p->point = malloc((all + 1) * sizeof *p->point);
-    if (!p->point) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %zu points", all);
-    for (int i = 0; i < p->points; i++) {
-        for (int c = 0; c < 3; c++)
-            if (!isfinite(o->point[i][c]))
-                return evn_fail(EVN_USAGE, "probe %d: a coordinate is no number", i + 1);
+/* Which of the points are in the body (1) or on its surface (2). */
+static void find_buried(const tdbem *p, int *where) {
+    const struct mesh *m = p->mesh;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int v = 0; v < m->vertices; v++)
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], m->x[v][i]);
+            high[i] = fmax(high[i], m->x[v][i]);
+        }
+    const double rounding = 1e-9 * m->longest;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int i = 0; i < p->asked; i++) {
+        const double *x = p->asked_point[i];
         double away = 0;
-        if (mesh_inside(p->mesh, o->point[i], &away))
+        int out = 0;
+        for (int c = 0; c < 3; c++) out |= x[c] < low[c] - rounding || x[c] > high[c] + rounding;
+        where[i] = 0;
+        if (out) continue;
+        if (mesh_inside(m, x, &away)) where[i] = 1;
+        if (away < rounding) where[i] = 2;
+    }
+}
+
+/* Points of a list must be in the air. */
+static evn_status refuse_buried(const tdbem *p, const int *where) {
+    for (int i = 0; i < p->asked && !p->options.grid.points[0]; i++) {
+        const double *x = p->asked_point[i];
+        if (where[i] == 1)
             return evn_fail(
                 EVN_USAGE,
                 "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air", i + 1,
-                o->point[i][0], o->point[i][1], o->point[i][2]);
-        if (away < 1e-9 * p->mesh->longest)
+                x[0], x[1], x[2]);
+        if (where[i])
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
-                            o->point[i][0], o->point[i][1], o->point[i][2]);
-        memcpy(p->point[i], o->point[i], sizeof *p->point);
+                            x[0], x[1], x[2]);
     }
+    return EVN_OK;
+}
+
+static evn_status place_points(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    double inside[3][3];
+    p->asked = o->points;
+    p->inside = o->null_field ? inner_points(p->mesh, inside) : 0;
+    const size_t asked = (size_t)p->asked, all = asked + (size_t)p->inside;
+    p->point = malloc((all + 1) * sizeof *p->point);
+    p->asked_point = malloc((asked + 1) * sizeof *p->asked_point);
+    p->row = malloc((asked + 1) * sizeof *p->row);
+    if (!p->point || !p->asked_point || !p->row)
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %zu points", all);
+    for (int i = 0; i < p->asked; i++)
+        for (int c = 0; c < 3; c++) {
+            if (!isfinite(o->point[i][c]))
+                return evn_fail(EVN_USAGE, "probe %d: a coordinate is no number", i + 1);
+            p->asked_point[i][c] = o->point[i][c];
+        }
+    find_buried(p, p->row);
+    evn_status status = refuse_buried(p, p->row);
+    if (status) return status;
+    for (int i = 0; i < p->asked; i++) {
+        p->row[i] = p->row[i] ? -1 : p->points++;
+        if (p->row[i] >= 0) memcpy(p->point[p->row[i]], p->asked_point[i], sizeof *p->point);
+    }
+    if (p->asked && !p->points)
+        return evn_fail(EVN_USAGE,
+                        "probes: all %d of them are inside of the body; expected some in the air",
+                        p->asked);
     memcpy(p->point[p->points], inside, sizeof *inside * (size_t)p->inside);
     return EVN_OK;
 }
@@ -210,6 +254,7 @@ static void describe(tdbem *p) {
     s->triangles = m->triangles;
     s->components = m->components;
     s->points = p->points;
+    s->buried = p->asked - p->points;
     s->inside = p->inside;
     s->volume = m->volume;
     s->h_mean = m->h_mean;
@@ -479,6 +524,8 @@ void tdbem_close(tdbem *p) {
     if (p->now.start) slices_csr_free(&p->now);
     mesh_close(p->mesh);
     free(p->point);
+    free(p->asked_point);
+    free(p->row);
     free(p->weight);
     free(p->identity);
     free(p);

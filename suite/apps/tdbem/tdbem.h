@@ -38,6 +38,12 @@
 
 typedef struct tdbem tdbem;
 
+/* Points in rows; `closed`: the last of each row has the first one for a neighbour, too. */
+typedef struct tdbem_grid {
+    int points[2]; /* rows, and points of a row; 0: no grid */
+    int closed;
+} tdbem_grid;
+
 typedef struct tdbem_options {
     const char *mesh; /* file or generated body, see mesh_open() */
     double scale;     /* of the mesh's coordinates; 0: 1 */
@@ -59,7 +65,9 @@ typedef struct tdbem_options {
     int quad;   /* quadrature, see slices.h */
     int points; /* exterior points where the scattered pressure is wanted */
     const double (*point)[3];
-    int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
+    tdbem_grid grid; /* the points are one, and may be in the body or on it, where files have NAN;
+                        those of a list may not */
+    int null_field;  /* also a few points inside, where the total pressure ought to be 0 */
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
     double memory;        /* host memory for matrices, bytes; 0: all available */
     const char *scratch;  /* folder for the rest of them; NULL: $TMPDIR, else /var/tmp */
@@ -115,7 +123,9 @@ evn_problem tdbem_tasks(const tdbem *problem);
 const char *tdbem_warning(const tdbem *problem, int i);
 
 typedef struct tdbem_shape {
-    int vertices, triangles, components, points, inside; /* inside: points for the null field */
+    int vertices, triangles, components;
+    int points, buried, inside; /* points in the air; those of a grid that are not; points for the
+                                   null field */
     double volume, h_mean, delta, dt, sigma, t0, eta;
     int kmax, longest;  /* steps that a matrix reaches back; longest row-vector */
     size_t nnz, stored; /* values of the matrices; values in the layout, with padding */
@@ -155,8 +165,8 @@ typedef struct tdbem_run_options {
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* n from 0, the time that a_n stands for, a_n at each `vertex` */
     int vertices;
-    const int *vertex;      /* numbers in the mesh's file */
-    const char *output;     /* folder: the surface as VTU every `every` steps, and surface.pvd */
+    const int *vertex;  /* numbers in the mesh's file */
+    const char *output; /* folder: the surface, and probes, as VTU every `every` steps, and .pvd */
     const char *checkpoint; /* the state every `every` steps, in whole groups */
     int every;              /* steps between two files; 0: 100 */
     const char *restart;    /* a checkpoint to go on from; steps counts from the very beginning */
@@ -172,7 +182,7 @@ typedef struct tdbem_run_options {
     double sample_rate;    /* of the filter, a unit of time; 0: 48000 for .wav, else the steps' */
     const char *far_field; /* directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
-     * present numbering, and scattered pressures at the points; may be NULL */
+     * present numbering, and scattered pressures at the points in the air; may be NULL */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
     void *arg;
 } tdbem_run_options;

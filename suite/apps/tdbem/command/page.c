@@ -23,6 +23,9 @@ void page_problem(const void *state, int steps, FILE *out) {
             s.kmax, (double)s.nnz, (double)s.nnz / s.vertices / s.vertices, s.longest,
             s.bytes * 1e-9, job->options.layout,
             s.stored ? 100 * (1 - (double)s.held / (double)s.stored) : 0.0);
+    if (s.buried)
+        fprintf(out, "  probes: %d in the air, %d in the body or on it, where values are nan\n",
+                s.points, s.buried);
     fprintf(out, "  %s in %.2f s", s.reloaded ? "reloaded" : "generated", s.generate_s);
     if (s.resident < s.blocks)
         fprintf(out, "; %d of %d blocks stream from disk", s.blocks - s.resident, s.blocks);

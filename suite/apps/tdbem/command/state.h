@@ -42,6 +42,9 @@ int words_read(struct state *s);
  * to be freed in any case. */
 int words_read_rows(const char *option, const char *path, int columns, double **to, int *rows);
 
+/* probes.c: the points of --probes. */
+int probes_read(struct state *s);
+
 /* entries.c: prints what --entries asks for. */
 int entries_print(const struct state *s);
 

@@ -39,7 +39,8 @@ const struct option tdbem_words[] = {
     {"solver", "NAME", "auto (default), cg, cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
     {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
      AT(quad), 0, 6},
-    {"probes", "FILE", "points in the air, lines of x y z", OPTION_INPUT, AT(probes), 0, 0},
+    {"probes", "FILE", "points in the air, lines of x y z; or plane:.. or sphere:.., a grid",
+     OPTION_INPUT, AT(probes), 0, 0},
     {"probe-output", "FILE", "t, then scattered and total pressure of each: .csv or .npz",
      OPTION_OUTPUT, AT(probe_output), 0, 0},
     {"transfer-function", "FILE", "of each probe, over the incident wave's: .csv or .npz",
@@ -54,7 +55,8 @@ const struct option tdbem_words[] = {
     {"dry", NULL, "prints what it will need, and stops", OPTION_FLAG, AT(dry), 0, 0},
     {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_INPUT, AT(entries), 0,
      0},
-    {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, AT(output), 0, 0},
+    {"output", "DIR", "the surface, and probes, as VTU files and .pvd", OPTION_TEXT, AT(output), 0,
+     0},
     {"every", "M", "steps between surfaces, and between checkpoints (default 100)", OPTION_NUMBER,
      AT(every), 1, 100000000},
     {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
@@ -85,7 +87,7 @@ const struct option_rule tdbem_rules[] = {
     {"transfer-function", OPTION_NEEDS, "probes", "the points"},
     {"impulse-response", OPTION_NEEDS, "probes", "the points"},
     {"sample-rate", OPTION_NEEDS, "impulse-response", "whose it is"},
-    {"probes", OPTION_NEEDS, "probe-output transfer-function impulse-response",
+    {"probes", OPTION_NEEDS, "probe-output transfer-function impulse-response output",
      "where their fields go"},
     {"vertex-output", OPTION_NEEDS, "vertices", "which ones"},
     {"vertices", OPTION_NEEDS, "vertex-output", "where they go"},
@@ -272,8 +274,7 @@ int words_read(struct state *s) {
     if (!code) code = read_vertices(s);
     if (!code && w->frequencies)
         code = read_list("frequencies", w->frequencies, 0, &s->frequency, &s->run.frequencies);
-    if (!code && w->probes)
-        code = words_read_rows("probes", w->probes, 3, (double **)&s->point, &o->points);
+    if (!code && w->probes) code = probes_read(s);
     o->point = (const double(*)[3])s->point;
     if (code) return code;
     s->run.every = (int)w->every;

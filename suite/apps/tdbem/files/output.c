@@ -1,14 +1,8 @@
 /* Contents of a march's output files. */
 #include "tdbem/files/output.h"
-#include "tdbem/files/npz.h"
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- tables ---- */
 
@@ -40,33 +34,39 @@ static void write_row(FILE *out, const struct table *t, size_t r) {
     fputc('\n', out);
 }
 
-static void points_csv(FILE *out, const struct table *t, const struct incident *in, double eta,
-                       int points, const double (*point)[3]) {
+static void probes_csv(FILE *out, const struct probes *from) {
+    const struct incident *in = from->incident;
     fprintf(out,
             "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
             "direction=%.17g,%.17g,%.17g\n",
-            in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", eta,
+            in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", from->eta,
             in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
             in->direction[0], in->direction[1], in->direction[2]);
-    for (int p = 0; p < points; p++)
-        fprintf(out, "# probe %d: %.17g %.17g %.17g\n", p + 1, point[p][0], point[p][1],
-                point[p][2]);
+    for (int p = 0; p < from->count; p++)
+        fprintf(out, "# probe %d: %.17g %.17g %.17g\n", p + 1, from->at[p][0], from->at[p][1],
+                from->at[p][2]);
     fputs("t", out);
-    for (int p = 0; p < points; p++) fprintf(out, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
+    for (int p = 1; p <= from->count; p++) fprintf(out, ",p_scattered_%d,p_total_%d", p, p);
     fputc('\n', out);
-    for (size_t r = 0; r < t->rows; r++) write_row(out, t, r);
+    for (size_t r = 0; r < from->table->rows; r++) write_row(out, from->table, r);
 }
 
-evn_status output_points(FILE *out, enum format format, const struct table *t,
-                         const struct incident *in, double eta, int points,
-                         const double (*point)[3]) {
+void probes_npz(struct npz *z, const struct probes *from) {
+    const size_t shape[] = {(size_t)from->count, 3}, two = 2;
+    npz_add(z, "point", NPZ_REAL, 2, shape, from->at);
+    npz_add(z, "c", NPZ_REAL, 0, NULL, &from->incident->speed);
+    if (from->grid[0]) npz_add(z, "grid", NPZ_INT, 1, &two, from->grid);
+}
+
+evn_status output_probes(FILE *out, enum format format, const struct probes *from) {
+    const struct table *t = from->table;
     if (format == FORMAT_CSV) {
-        points_csv(out, t, in, eta, points, point);
+        probes_csv(out, from);
         return EVN_OK;
     }
     double *time = columns_of(t, 0, t->columns), *scattered = columns_of(t, 1, 2);
     double *total = columns_of(t, 2, 2);
-    const size_t shape[] = {t->rows, (size_t)points}, places[] = {(size_t)points, 3};
+    const size_t shape[] = {t->rows, (size_t)from->count};
     const int ok = time && scattered && total;
     struct npz z;
     if (ok) {
@@ -74,14 +74,26 @@ evn_status output_points(FILE *out, enum format format, const struct table *t,
         npz_add(&z, "t", NPZ_REAL, 1, shape, time);
         npz_add(&z, "scattered", NPZ_REAL, 2, shape, scattered);
         npz_add(&z, "total", NPZ_REAL, 2, shape, total);
-        npz_add(&z, "point", NPZ_REAL, 2, places, point);
-        npz_add(&z, "c", NPZ_REAL, 0, NULL, &in->speed);
+        probes_npz(&z, from);
         npz_close(&z);
     }
     free(time);
     free(scattered);
     free(total);
     return ok ? EVN_OK : no_memory();
+}
+
+evn_status table_spread(struct table *to, const struct table *from, int count, const int *row) {
+    *to = (struct table){.columns = 1 + 2 * count};
+    for (size_t r = 0; r < from->rows; r++) {
+        const double *have = from->value + r * (size_t)from->columns;
+        double *value = table_row(to);
+        if (!value) return no_memory();
+        value[0] = have[0];
+        for (int c = 0; c < 2 * count; c++)
+            value[1 + c] = row[c / 2] < 0 ? NAN : have[1 + 2 * row[c / 2] + c % 2];
+    }
+    return EVN_OK;
 }
 
 static void vertices_csv(FILE *out, const struct table *t, const int *number) {
@@ -114,126 +126,6 @@ evn_status output_vertices(FILE *out, enum format format, const struct table *t,
     free(time);
     free(a);
     return ok ? EVN_OK : no_memory();
-}
-
-/* ---- the surface (VTK's XML format, appended raw data) ---- */
-
-static void put_array(FILE *out, const void *data, uint64_t bytes) {
-    fwrite(&bytes, sizeof bytes, 1, out);
-    fwrite(data, 1, bytes, out);
-}
-
-/* Opens a file of the folder. */
-static evn_status open_in(evn_output **out, const char *folder, const char *name) {
-    char *path;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
-    evn_status status = evn_output_open(out, NULL, path);
-    free(path);
-    return status;
-}
-
-static evn_status commit(evn_output *out) {
-    evn_status status = evn_output_commit(out);
-    evn_output_close(out);
-    return status;
-}
-
-evn_status output_folder(const char *folder) {
-    evn_output *out;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return evn_fail(EVN_USAGE, "%s: this folder cannot be made: %s", folder, strerror(errno));
-    if (open_in(&out, folder, "surface.pvd")) return evn_fail(EVN_USAGE, "%s", evn_message());
-    evn_output_close(out);
-    return EVN_OK;
-}
-
-/* Writes the head of a piece: where the arrays of these sizes are. */
-static void put_head(FILE *out, size_t vertices, size_t triangles, const char *name,
-                     const uint64_t size[6]) {
-    uint64_t offset[6] = {0};
-    for (int i = 1; i < 6; i++) offset[i] = offset[i - 1] + size[i - 1] + 8;
-    fprintf(out,
-            "<?xml version=\"1.0\"?>\n"
-            "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-            "header_type=\"UInt64\">\n<UnstructuredGrid>\n"
-            "<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n<PointData Scalars=\"%s\">\n",
-            vertices, triangles, name);
-    static const char *const line =
-        "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
-        "offset=\"%llu\"/>\n";
-    fprintf(out, line, "Float32", name, 1, (unsigned long long)offset[0]);
-    fprintf(out, line, "Int32", "number", 1, (unsigned long long)offset[1]);
-    fputs("</PointData>\n<Points>\n", out);
-    fprintf(out, line, "Float32", "Points", 3, (unsigned long long)offset[2]);
-    fputs("</Points>\n<Cells>\n", out);
-    fprintf(out, line, "Int32", "connectivity", 1, (unsigned long long)offset[3]);
-    fprintf(out, line, "Int32", "offsets", 1, (unsigned long long)offset[4]);
-    fprintf(out, line, "UInt8", "types", 1, (unsigned long long)offset[5]);
-    fputs("</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", out);
-}
-
-evn_status output_surface(const char *folder, int step, const struct mesh *m, const char *name,
-                          const double *a) {
-    char file[32];
-    snprintf(file, sizeof file, "surface_%06d.vtu", step);
-    const size_t v = (size_t)m->vertices, t = (size_t)m->triangles;
-    const size_t max = 3 * (v > t ? v : t);
-    const uint64_t size[] = {v * 4, v * 4, v * 12, t * 12, t * 4, t};
-    int32_t *buffer = malloc(max * sizeof *buffer);
-    evn_output *output;
-    if (!buffer) return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
-    evn_status status = open_in(&output, folder, file);
-    if (status) {
-        free(buffer);
-        return status;
-    }
-    FILE *out = evn_output_stream(output);
-    float *real = (float *)buffer;
-    put_head(out, v, t, name, size);
-    for (size_t i = 0; i < v; i++) real[i] = (float)a[i];
-    put_array(out, real, size[0]);
-    for (size_t i = 0; i < v; i++) buffer[i] = m->number[i];
-    put_array(out, buffer, size[1]);
-    for (size_t i = 0; i < 3 * v; i++) real[i] = (float)m->x[i / 3][i % 3];
-    put_array(out, real, size[2]);
-    for (size_t i = 0; i < 3 * t; i++) buffer[i] = m->corner[i / 3][i % 3];
-    put_array(out, buffer, size[3]);
-    for (size_t i = 0; i < t; i++) buffer[i] = (int32_t)(3 * (i + 1));
-    put_array(out, buffer, size[4]);
-    memset(buffer, 5, t); /* 5: VTK_TRIANGLE */
-    put_array(out, buffer, size[5]);
-    fputs("\n</AppendedData>\n</VTKFile>\n", out);
-    free(buffer);
-    return commit(output);
-}
-
-/* Whether a file of the folder is there. */
-static int is_in(const char *folder, const char *name) {
-    char *path;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) return 0;
-    const int there = access(path, R_OK) == 0;
-    free(path);
-    return there;
-}
-
-evn_status output_collection(const char *folder, int every, int last, const struct incident *in) {
-    evn_output *output;
-    evn_status status = open_in(&output, folder, "surface.pvd");
-    if (status) return status;
-    FILE *out = evn_output_stream(output);
-    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n",
-          out);
-    for (int n = every; n <= last; n += every) {
-        char file[32];
-        snprintf(file, sizeof file, "surface_%06d.vtu", n);
-        if (is_in(folder, file))
-            fprintf(out, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s\"/>\n",
-                    incident_stands(in, n), file);
-        if (n > INT_MAX - every) break;
-    }
-    fputs("</Collection>\n</VTKFile>\n", out);
-    return commit(output);
 }
 
 /* ---- spectra ---- */

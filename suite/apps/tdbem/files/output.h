@@ -1,10 +1,11 @@
-/* Output files of a march: tables of points and vertices, the surface as VTK XML files, spectra and
- * the far field. The caller publishes the files, unless a folder is given. Tables are CSV or NPZ,
- * whose arrays have the names in brackets, by step or frequency first. EVN_MEMORY. */
+/* Output files of a march: tables of probes and vertices, spectra and the far field, as CSV or NPZ,
+ * whose arrays have the names in brackets, by step or frequency first. The caller publishes the
+ * files. EVN_MEMORY. */
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
 #include "tdbem/files/format.h"
+#include "tdbem/files/npz.h"
 #include "tdbem/incident/incident.h"
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
@@ -21,25 +22,27 @@ struct table {
 /* A new row, to be filled; NULL without memory. */
 double *table_row(struct table *t);
 
-/* t, then scattered and total pressure of each point [t scattered total point c]. */
-evn_status output_points(FILE *out, enum format format, const struct table *t,
-                         const struct incident *in, double eta, int points,
-                         const double (*point)[3]);
+/* The same with two columns for each of `count` points instead of those with a row: NAN where row
+ * is below 0. EVN_MEMORY; the caller frees to->value in any case. */
+evn_status table_spread(struct table *to, const struct table *from, int count, const int *row);
+
+/* Pressures at probes over the steps of a run. */
+struct probes {
+    const struct table *table; /* t, then scattered and total pressure of each */
+    const struct incident *incident;
+    double eta, highest; /* angular frequency that is carried */
+    int count;
+    const double (*at)[3];
+    int grid[2]; /* 0: they are a list */
+};
+/* What every archive has of them [point c grid]. */
+void probes_npz(struct npz *z, const struct probes *from);
+
+/* t, then scattered and total pressure of each probe [t scattered total]. */
+evn_status output_probes(FILE *out, enum format format, const struct probes *from);
 /* n, the time that a_n stands for, then one column a vertex, called by the numbers in `number`
  * [t a vertex]. */
 evn_status output_vertices(FILE *out, enum format format, const struct table *t, const int *number);
-
-/* ---- the surface ---- */
-
-/* Makes the folder if it is not there, and tries to write in it. EVN_USAGE. */
-evn_status output_folder(const char *folder);
-
-/* DIR/surface_000040.vtu: one field at the vertices. */
-evn_status output_surface(const char *folder, int step, const struct mesh *mesh, const char *name,
-                          const double *a);
-/* DIR/surface.pvd: the files of steps every, 2 every, .. last that are there, at the times that
- * their a_n stand for. */
-evn_status output_collection(const char *folder, int every, int last, const struct incident *in);
 
 /* ---- spectra: sums that grow by one term a step ---- */
 

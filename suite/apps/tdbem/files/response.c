@@ -1,7 +1,6 @@
 /* Transfer functions by sums over the steps, and filters by sums over frequencies: few of them are
  * carried, so that nothing faster is needed. */
 #include "tdbem/files/response.h"
-#include "tdbem/files/npz.h"
 #include "tdbem/files/wav.h"
 #include <limits.h>
 #include <math.h>
@@ -13,7 +12,7 @@ static evn_status no_memory(void) {
 
 /* to[c]: transform of column 1 + c of the table over the incident wave's, at w; phase: scratch of a
  * row each. */
-static void transfer_at(const struct response_source *from, double w, double complex *phase,
+static void transfer_at(const struct probes *from, double w, double complex *phase,
                         double complex *to) {
     const struct table *t = from->table;
     const struct pulse *pulse = &from->incident->pulse;
@@ -32,8 +31,8 @@ static void transfer_at(const struct response_source *from, double w, double com
 }
 
 /* [count * 2 points], to be freed; NULL without memory. */
-static double complex *transfer(const struct response_source *from, int count, const double *w) {
-    const size_t columns = 2 * (size_t)from->points;
+static double complex *transfer(const struct probes *from, int count, const double *w) {
+    const size_t columns = 2 * (size_t)from->count;
     double complex *to = malloc(((size_t)count * columns + 1) * sizeof *to);
     int failed = !to;
 #pragma omp parallel reduction(| : failed)
@@ -63,22 +62,22 @@ static double *harmonics(double period, int count) {
 
 /* ---- transfer functions ---- */
 
-static void transfer_csv(FILE *out, const struct response_source *from, int count, const double *w,
+static void transfer_csv(FILE *out, const struct probes *from, int count, const double *w,
                          const double complex *h) {
     fputs("# pressures over the incident wave's at the origin; exp(-i w t)\nw", out);
-    for (int p = 1; p <= from->points; p++)
+    for (int p = 1; p <= from->count; p++)
         fprintf(out, ",re_scattered_%d,im_scattered_%d,re_total_%d,im_total_%d", p, p, p, p);
     for (int f = 0; f < count; f++) {
         fprintf(out, "\n%.17g", w[f]);
-        for (int c = 0; c < 2 * from->points; c++, h++)
+        for (int c = 0; c < 2 * from->count; c++, h++)
             fprintf(out, ",%.17g,%.17g", creal(*h), cimag(*h));
     }
     fputc('\n', out);
 }
 
-static evn_status transfer_npz(FILE *out, const struct response_source *from, int count,
-                               const double *w, const double complex *h) {
-    const size_t shape[] = {(size_t)count, (size_t)from->points}, all = shape[0] * shape[1];
+static evn_status transfer_npz(FILE *out, const struct probes *from, int count, const double *w,
+                               const double complex *h) {
+    const size_t shape[] = {(size_t)count, (size_t)from->count}, all = shape[0] * shape[1];
     double complex *half = malloc((all + 1) * sizeof *half);
     struct npz z;
     if (!half) return no_memory();
@@ -88,14 +87,14 @@ static evn_status transfer_npz(FILE *out, const struct response_source *from, in
     npz_add(&z, "scattered", NPZ_COMPLEX, 2, shape, half);
     SPLIT(half, h, 1, all);
     npz_add(&z, "total", NPZ_COMPLEX, 2, shape, half);
-    npz_add(&z, "point", NPZ_REAL, 2, (size_t[]){shape[1], 3}, from->point);
+    probes_npz(&z, from);
     npz_close(&z);
     free(half);
     return EVN_OK;
 }
 
-evn_status output_transfer(FILE *out, enum format format, const struct response_source *from,
-                           int count, const double *w) {
+evn_status output_transfer(FILE *out, enum format format, const struct probes *from, int count,
+                           const double *w) {
     const double period = (double)from->table->rows * from->incident->dt;
     double *own = NULL;
     if (!count) {
@@ -176,20 +175,20 @@ static double *filters(const struct response_filter *is, int columns, double com
     return to;
 }
 
-static void impulse_csv(FILE *out, const struct response_source *from,
-                        const struct response_filter *is, const double *value) {
+static void impulse_csv(FILE *out, const struct probes *from, const struct response_filter *is,
+                        const double *value) {
     fprintf(out, "# filters at %.17g samples a unit of time\nt", is->rate);
-    for (int p = 1; p <= from->points; p++) fprintf(out, ",scattered_%d,total_%d", p, p);
+    for (int p = 1; p <= from->count; p++) fprintf(out, ",scattered_%d,total_%d", p, p);
     for (int s = 0; s < is->samples; s++) {
         fprintf(out, "\n%.17g", (is->first + s) / is->rate);
-        for (int c = 0; c < 2 * from->points; c++) fprintf(out, ",%.17g", *value++);
+        for (int c = 0; c < 2 * from->count; c++) fprintf(out, ",%.17g", *value++);
     }
     fputc('\n', out);
 }
 
-static evn_status impulse_npz(FILE *out, const struct response_source *from,
+static evn_status impulse_npz(FILE *out, const struct probes *from,
                               const struct response_filter *is, const double *value) {
-    const size_t shape[] = {(size_t)is->samples, (size_t)from->points}, all = shape[0] * shape[1];
+    const size_t shape[] = {(size_t)is->samples, (size_t)from->count}, all = shape[0] * shape[1];
     double *half = malloc((all + shape[0] + 1) * sizeof *half);
     struct npz z;
     if (!half) return no_memory();
@@ -200,16 +199,16 @@ static evn_status impulse_npz(FILE *out, const struct response_source *from,
     npz_add(&z, "scattered", NPZ_REAL, 2, shape, half);
     SPLIT(half, value, 1, all);
     npz_add(&z, "total", NPZ_REAL, 2, shape, half);
-    npz_add(&z, "point", NPZ_REAL, 2, (size_t[]){shape[1], 3}, from->point);
+    probes_npz(&z, from);
     npz_add(&z, "rate", NPZ_REAL, 0, NULL, &is->rate);
     npz_close(&z);
     free(half);
     return EVN_OK;
 }
 
-evn_status output_impulse(FILE *out, enum format format, const struct response_source *from,
+evn_status output_impulse(FILE *out, enum format format, const struct probes *from,
                           const struct response_filter *is) {
-    const int columns = 2 * from->points;
+    const int columns = 2 * from->count;
     double *w = harmonics(is->samples / is->rate, is->frequencies);
     double complex *h = w ? transfer(from, is->frequencies, w) : NULL;
     double *value = h ? filters(is, columns, h, w, from->highest) : NULL;
@@ -217,7 +216,7 @@ evn_status output_impulse(FILE *out, enum format format, const struct response_s
     if (value && format == FORMAT_CSV) impulse_csv(out, from, is, value);
     if (value && format == FORMAT_NPZ) status = impulse_npz(out, from, is, value);
     if (value && format == FORMAT_WAV)
-        wav_write(out, is->rate, from->points, (size_t)is->samples, value + 1, (size_t)columns, 2);
+        wav_write(out, is->rate, from->count, (size_t)is->samples, value + 1, (size_t)columns, 2);
     free(value);
     free(h);
     free(w);

@@ -9,15 +9,6 @@
 
 #include "tdbem/files/output.h"
 
-/* Pressures at points over the steps of a run. */
-struct response_source {
-    const struct table *table; /* t, then scattered and total pressure of each point */
-    const struct incident *incident;
-    double highest; /* angular frequency that is carried */
-    int points;
-    const double (*point)[3];
-};
-
 /* The filter of a run of so many rows: its samples, of which number 0 is at time first/rate. */
 struct response_filter {
     double rate; /* samples a unit of time */
@@ -31,14 +22,14 @@ evn_status response_plan(struct response_filter *out, const struct incident *in,
                          double rate, int rows);
 
 /* At `count` angular frequencies; 0: those of 0, 1, .. periods in the run, as far as they are
- * carried. NAN where the pulse has next to nothing. [w scattered total point], frequencies first;
+ * carried. NAN where the pulse has next to nothing. [w scattered total];
  * CSV: w, then real and imaginary part of either for each point. EVN_MEMORY. */
-evn_status output_transfer(FILE *out, enum format format, const struct response_source *from,
-                           int count, const double *w);
+evn_status output_transfer(FILE *out, enum format format, const struct probes *from, int count,
+                           const double *w);
 
-/* [t scattered total point rate]; CSV: t, then scattered and total of each point; WAV: total, a
+/* [t scattered total rate]; CSV: t, then scattered and total of each point; WAV: total, a
  * channel a point. EVN_MEMORY. */
-evn_status output_impulse(FILE *out, enum format format, const struct response_source *from,
+evn_status output_impulse(FILE *out, enum format format, const struct probes *from,
                           const struct response_filter *filter);
 
 #endif

@@ -1,5 +1,6 @@
 /* WAV: a RIFF file of three chunks. */
 #include "tdbem/files/wav.h"
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ void wav_write(FILE *out, double rate, int channels, size_t samples, const doubl
     put(out, "data", &data, (int[]){4}, 1);
     for (size_t i = 0; i < samples; i++)
         for (int c = 0; c < channels; c++) {
-            const float f = (float)value[i * stride + (size_t)c * step];
+            const double v = value[i * stride + (size_t)c * step];
+            const float f = isnan(v) ? 0 : (float)v;
             uint32_t bits;
             memcpy(&bits, &f, sizeof bits);
             put(out, "", &bits, (int[]){4}, 1);

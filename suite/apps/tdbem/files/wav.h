@@ -9,7 +9,7 @@
  * FORMAT_BYTES. */
 enum { WAV_CHANNELS = 16383, WAV_RATE = 65536000 };
 
-/* value[i * stride + c * step]: sample i of channel c. Errors stay the stream's. */
+/* value[i * stride + c * step]: sample i of channel c; NAN is silence. Errors stay the stream's. */
 void wav_write(FILE *out, double rate, int channels, size_t samples, const double *value,
                size_t stride, size_t step);
 

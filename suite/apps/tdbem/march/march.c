@@ -113,6 +113,37 @@ static evn_status point_fields(struct march *m, int n, int q) {
     return EVN_OK;
 }
 
+/* The probes in the folder. */
+static evn_status show_probes(struct march *m, int n) {
+    const tdbem *p = m->p;
+    const double t = n * p->incident->dt;
+    double *scattered = m->shown_field, *total = scattered + p->asked;
+    for (int i = 0; i < p->asked; i++) {
+        const int row = p->row[i];
+        scattered[i] = row < 0 ? NAN : m->scattered[row];
+        total[i] = scattered[i] + incident_value(p->incident, p->asked_point[i], t);
+    }
+    evn_status status = vtk_write(m->o->output, "probes", n, &m->shown);
+    return status ? status : vtk_collect(m->o->output, "probes", m->every, n, 0, p->incident->dt);
+}
+
+static evn_status show_step(struct march *m, int n, const double *a) {
+    const tdbem *p = m->p;
+    const struct mesh *mesh = p->mesh;
+    const int soft = p->options.problem == TDBEM_SOFT;
+    const struct vtk_piece surface = {mesh->vertices,
+                                      mesh->triangles,
+                                      3,
+                                      (const double(*)[3])mesh->x,
+                                      *mesh->corner,
+                                      mesh->number,
+                                      {{soft ? "normal_derivative" : "pressure", a}}};
+    evn_status status = vtk_write(m->o->output, "surface", n, &surface);
+    if (!status)
+        status = vtk_collect(m->o->output, "surface", m->every, n, soft ? 0.5 : 0, p->incident->dt);
+    return status || !p->asked ? status : show_probes(m, n);
+}
+
 static evn_status keep_step(struct march *m, int n, int q) {
     const tdbem *p = m->p;
     const double t = n * p->incident->dt;
@@ -134,11 +165,7 @@ static evn_status keep_step(struct march *m, int n, int q) {
     }
     if (m->spectra.count) spectra_add(&m->spectra, n, a, p->incident);
     if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
-    if (!m->o->output || n % m->every || p->me) return EVN_OK;
-    const int soft = p->options.problem == TDBEM_SOFT;
-    evn_status status =
-        output_surface(m->o->output, n, p->mesh, soft ? "normal_derivative" : "pressure", a);
-    return status ? status : output_collection(m->o->output, m->every, n, p->incident);
+    return m->o->output && n % m->every == 0 && !p->me ? show_step(m, n, a) : EVN_OK;
 }
 
 /* ---- the whole march ---- */
@@ -272,22 +299,18 @@ static evn_status check_spectra(const struct spectra *s) {
     return EVN_OK;
 }
 
-static evn_status write_output(struct march *m, int which, FILE *out) {
+static evn_status write_output(struct march *m, int which, const struct probes *probes, FILE *out) {
     const tdbem *p = m->p;
     const enum format format = m->output[which].format;
-    const struct response_source source = {&m->points, p->incident, p->shape.highest, p->points,
-                                           (const double(*)[3])p->point};
     switch (which) {
-    case PROBE_OUTPUT:
-        return output_points(out, format, &m->points, p->incident, p->shape.eta, p->points,
-                             (const double(*)[3])p->point);
+    case PROBE_OUTPUT: return output_probes(out, format, probes);
     case VERTEX_OUTPUT: return output_vertices(out, format, &m->vertices, m->o->vertex);
     case SPECTRUM: return output_spectrum(out, format, &m->spectra, p->mesh);
     case FAR_FIELD:
         return output_far_field(out, format, &m->spectra, p->mesh, p->incident->direction);
     case TRANSFER_FUNCTION:
-        return output_transfer(out, format, &source, m->o->frequencies, m->o->frequency);
-    default: return output_impulse(out, format, &source, &m->filter);
+        return output_transfer(out, format, probes, m->o->frequencies, m->o->frequency);
+    default: return output_impulse(out, format, probes, &m->filter);
     }
 }
 
@@ -303,8 +326,22 @@ static void describe_filter(const struct march *m) {
 static evn_status write_outputs(struct march *m) {
     evn_status status = check_spectra(&m->spectra);
     const double begin = evn_now();
+    const tdbem *p = m->p;
+    const int *grid = p->options.grid.points;
+    struct table all = {0};
+    const struct probes probes = {p->asked > p->points ? &all : &m->points,
+                                  p->incident,
+                                  p->shape.eta,
+                                  p->shape.highest,
+                                  p->asked,
+                                  (const double(*)[3])p->asked_point,
+                                  {grid[0], grid[1]}};
+    if (!status && m->points.columns && p->asked > p->points)
+        status = table_spread(&all, &m->points, p->asked, p->row);
     for (int i = 0; !status && i < OUTPUTS; i++)
-        if (m->output[i].file) status = write_output(m, i, evn_output_stream(m->output[i].file));
+        if (m->output[i].file)
+            status = write_output(m, i, &probes, evn_output_stream(m->output[i].file));
+    free(all.value);
     if (!status && m->output[IMPULSE_RESPONSE].file) describe_filter(m);
     for (int i = 0; !status && i < OUTPUTS; i++) status = evn_output_commit(m->output[i].file);
     m->r->output_s += evn_now() - begin;

@@ -8,6 +8,7 @@
 #include "common/checkpoint/state.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/files/response.h"
+#include "tdbem/files/vtk.h"
 #include "tdbem/problem.h"
 #include "tdbem/summation/summation_tree.h"
 #include <evener/place.h>
@@ -78,14 +79,17 @@ struct march {
     int **fetched;                  /* work space of each space: blocks */
     struct march_fast *fast;        /* memory that devices reach at full speed */
     int fasts;
-    double *busy;      /* seconds of each unit until now */
-    int *reader;       /* scratch: the unit that each block is read ahead for */
-    double *a;         /* [group * columns]: the steps of this group */
-    double *before;    /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load;      /* [columns]: the load */
-    double *b;         /* [rows]: the right-hand side; over ranks then the points' sums */
-    double *scattered; /* scattered pressure of all points */
-    int *vertex;       /* present numbers of the vertices to be written */
+    double *busy;           /* seconds of each unit until now */
+    int *reader;            /* scratch: the unit that each block is read ahead for */
+    double *a;              /* [group * columns]: the steps of this group */
+    double *before;         /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load;           /* [columns]: the load */
+    double *b;              /* [rows]: the right-hand side; over ranks then the points' sums */
+    double *scattered;      /* scattered pressure of all points */
+    struct vtk_piece shown; /* the probes as the folder has them, with what belongs to it */
+    int *shown_cell;
+    double *shown_field;
+    int *vertex; /* present numbers of the vertices to be written */
     struct table points, vertices;
     struct spectra spectra;
     struct march_output output[OUTPUTS];

@@ -54,7 +54,7 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
         status = output_format(&format, path[i], i);
         if (!status) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
     }
-    if (!status && o->output) status = output_folder(o->output);
+    if (!status && o->output) status = vtk_folder(o->output);
     return status || !o->restart ? status : states_look(&march_state, o->restart);
 }
 
@@ -74,8 +74,8 @@ static evn_status plan_filter(struct march *m) {
     if (rate > WAV_RATE || rate != floor(rate))
         return evn_fail(EVN_USAGE, "sample-rate: %g, expected a whole number of samples for %s",
                         rate, path);
-    if (p->points > WAV_CHANNELS)
-        return evn_fail(EVN_USAGE, "%s: %d probes, expected at most %d for .wav", path, p->points,
+    if (p->asked > WAV_CHANNELS)
+        return evn_fail(EVN_USAGE, "%s: %d probes, expected at most %d for .wav", path, p->asked,
                         WAV_CHANNELS);
     if (p->options.speed == 1)
         tdbem_warn(p,
@@ -91,11 +91,11 @@ evn_status room_open_files(struct march *m) {
     const double rows = m->steps + 1.0;
     evn_status status = o->impulse_response ? plan_filter(m) : EVN_OK;
     const double numbers[OUTPUTS] = {
-        [PROBE_OUTPUT] = rows * m->points.columns,
+        [PROBE_OUTPUT] = rows * (1 + 2.0 * m->p->asked),
         [VERTEX_OUTPUT] = rows * m->vertices.columns,
         [SPECTRUM] = 2.0 * m->spectra.count * m->past->columns,
-        [TRANSFER_FUNCTION] = 4.0 * o->frequencies * m->p->points,
-        [IMPULSE_RESPONSE] = 2.0 * m->filter.samples * m->p->points,
+        [TRANSFER_FUNCTION] = 4.0 * o->frequencies * m->p->asked,
+        [IMPULSE_RESPONSE] = 2.0 * m->filter.samples * m->p->asked,
     };
     const char *path[OUTPUTS];
     paths_of(o, path);
@@ -113,8 +113,29 @@ evn_status room_open_files(struct march *m) {
         if (!status) status = evn_output_open(&out->file, NULL, path[i]);
         if (!status) status = evn_output_reserve(out->file, (size_t)bytes);
     }
-    if (!status && o->output) status = output_folder(o->output);
+    if (!status && o->output) status = vtk_folder(o->output);
     return tdbem_as_input(status);
+}
+
+/* The probes as pieces of a series. */
+static evn_status make_shown(struct march *m) {
+    const tdbem *p = m->p;
+    const tdbem_grid *grid = &p->options.grid;
+    int cells, corners;
+    if (!m->o->output || !p->asked) return EVN_OK;
+    m->shown_cell = vtk_cells(p->asked, grid->points, grid->closed, p->row, &cells, &corners);
+    m->shown_field = malloc(2 * (size_t)p->asked * sizeof *m->shown_field);
+    if (!m->shown_cell || !m->shown_field)
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %d points", p->asked);
+    m->shown =
+        (struct vtk_piece){p->asked,
+                           cells,
+                           corners,
+                           (const double(*)[3])p->asked_point,
+                           m->shown_cell,
+                           NULL,
+                           {{"total", m->shown_field + p->asked}, {"scattered", m->shown_field}}};
+    return EVN_OK;
 }
 
 static void *zeros(size_t count, size_t size) {
@@ -160,6 +181,8 @@ evn_status room_make(struct march *m) {
     m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
     m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
     const int wanted = m->o->spectrum || m->o->far_field;
+    status = make_shown(m);
+    if (status) return status;
     return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
                         m->p->incident);
 }
@@ -279,6 +302,8 @@ void room_give_back(struct march *m) {
     free(m->load);
     free(m->b);
     free(m->scattered);
+    free(m->shown_cell);
+    free(m->shown_field);
     free(m->vertex);
     free(m->points.value);
     free(m->vertices.value);
