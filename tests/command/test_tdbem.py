@@ -490,6 +490,84 @@ class Disk(Base):
         self.assertEqual(os.listdir(self.folder), ["file"])
 
 
+class Waves(Base):
+    """Sources and signals: against each other, and over units, ranks, devices, restarts."""
+
+    def probed(self, *words):
+        points = self.write("points", "0 0 2\n2 0 0.5\n")
+        out = self.path("p.csv")
+        self.evener("--mesh", "sphere:2", "--quiet", "--probes", points, "--probe-output", out, *words)
+        with open(out) as f:
+            lines = f.read().splitlines()
+        return ([line for line in lines if line[0] == "#"],
+                [[float(x) for x in line.split(",")] for line in lines if line[0] not in "#t"])
+
+    def signal(self, gap=0.1, sigma=1.2, t0=8):
+        return self.write("bell.csv", "t,p\n" + "".join(
+            f"{gap * i:.17g},{math.exp(-((gap * i - t0) / sigma) ** 2 / 2):.17g}\n" for i in range(int(2 * t0 / gap))))
+
+    def test_source(self):
+        """What arrives is f(t - r/c)/r, and what is scattered is late by the way there and back."""
+        head, rows = self.probed("--source", "0,0,-4", "--pulse", "gaussian:sigma=1.2,t0=8", "--steps", "180")
+        self.assertIn("# source 0 0 -4 amplitude=1 delay=0", "\n".join(head))
+        for t, scattered, total, beside, both in rows[1:]:
+            for r, u in ((6, total - scattered), (math.hypot(2, 4.5), both - beside)):
+                self.assertAlmostEqual(u, math.exp(-((t - 8 - r) / 1.2) ** 2 / 2) / r, places=12)
+        late = [row[0] for row in rows if abs(row[1]) > 1e-6]
+        self.assertTrue(8 + 3 - 6.5 * 1.2 < min(late) < 8 + 6, min(late))
+
+    def test_far_source(self):
+        """Far away it is a plane wave, but for its strength."""
+        plane = self.probed("--pulse", "gaussian:sigma=1.2,t0=8.8", "--steps", "120")[1]
+        far = self.probed("--source", "0,0,-2000", "--pulse", "gaussian:sigma=1.2,t0=-1991.2", "--steps", "120")[1]
+        most = max(abs(row[1]) for row in plane)
+        for one, other in zip(plane, far):
+            self.assertLess(abs(one[1] - 2000 * other[1]), 2e-3 * most)
+
+    def test_signal(self):
+        """A pulse as samples is that pulse, of plane waves and of sources."""
+        for problem in ("rigid", "soft"):
+            words = ["--source", "0,0,-3", "--problem", problem, "--steps", "120"]
+            exact = self.probed(*words, "--pulse", "gaussian:sigma=1.2,t0=8")[1]
+            head, read = self.probed(*words, "--pulse", self.signal())
+            self.assertRegex(head[0], "pulse=signal:[0-9a-f]{16},t0=0$")
+            most = max(abs(row[1]) for row in exact)
+            for one, other in zip(exact, read):
+                self.assertLess(max(abs(a - b) for a, b in zip(one, other)), 1e-4 * most)
+        r = self.record("--mesh", "sphere:2", "--pulse", self.signal())
+        self.assertTrue(2.52 < r["highest_frequency"] < 2.6, "3.035 over sigma")
+        self.assertAlmostEqual(r["t0"], 2.6, delta=0.01, msg="16 samples before the file begins")
+
+    def test_signal_too_fast(self):
+        for gap, says in ((0.02, "steps of"), (0.5, "not 40 dB below")):
+            done = self.evener("--mesh", "sphere:2", "--delta", "0.25", "--pulse", self.signal(gap, 0.2), status=2)
+            self.assertIn(says, done.stderr)
+        self.assertIn("high for this mesh", self.evener("--mesh", "sphere:2", "--steps", "3", "--pulse",
+                                                        self.signal(0.1, 0.6)).stderr)
+
+    def test_same_bits(self):
+        """Units, and a run that goes on."""
+        words = ["--mesh", "sphere:2", "--source", "1,0,-3", "--pulse", self.signal()]
+        kept = self.path("c")
+        seen = {self.record(*words, "--steps", "160", "--units", units, "--oversubscribe")["hash"]
+                for units in ("1:CPU:1", "2:CPU:1", "1:CPU:2")}
+        self.evener(*words, "--steps", "80", "--checkpoint", kept, "--quiet")
+        seen.add(self.record(*words, "--steps", "160", "--restart", kept)["hash"])
+        self.assertEqual(len(seen), 1)
+        other = ["--mesh", "sphere:2", "--source", "1,0,-3.1", "--pulse", self.signal(), "--restart", kept]
+        self.assertIn("another run", self.evener(*other, status=2).stderr)
+
+    def test_device(self):
+        """Its steps on a device, where the host makes the right-hand sides."""
+        words = ["--source", "0,0,-3", "--steps", "120", "--pulse", "gaussian:sigma=1.2"]
+        host = self.probed(*words)[1]
+        device = self.probed(*words, "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--solver", "cg:device",
+                             "--oversubscribe")[1]
+        most = max(abs(row[1]) for row in host)
+        for one, other in zip(host, device):
+            self.assertLess(max(abs(a - b) for a, b in zip(one, other)), 1e-11 * most)
+
+
 class Refused(Base):
     def test_options(self):
         bad = [
@@ -507,6 +585,11 @@ class Refused(Base):
             ([*BODY, "--direction", "0,0,0"], "direction"),
             ([*BODY, "--direction", "0,1"], "expected 3 numbers"),
             ([*BODY, "--direction", "a,b,c"], "item 1 is no number"),
+            ([*BODY, "--source", "0,0,0.5"], ["source 1: (0, 0, 0.5) is inside of the surface", "point in the air"]),
+            ([*BODY, "--source", "0,0,1"], "source 1: (0, 0, 1) is on the surface"),
+            ([*BODY, "--source", "0,3"], "expected 3 numbers"),
+            ([*BODY, "--source", "0,0,3", "--direction", "0,0,1"], "plane one or a source's"),
+            ([*BODY, "--pulse", "none.wav"], "none.wav"),
             ([*BODY, "--pulse", "square:sigma=1"], "square"),
             ([*BODY, "--pulse", "gaussian:sigma=0"], "sigma is not above 0"),
             ([*BODY, "--pulse", "gaussian:width=1"], "sigma and t0"),

@@ -41,16 +41,15 @@ static double complex power(int n) {
     return p[n % 4];
 }
 
-void series_open(struct series *s, int soft, double x) {
+/* Of an incident wave that is the sum over n of wave_n j_n(kr) P_n. */
+static void scatter(struct series *s, int soft, double x, int terms, const double complex *wave) {
     double complex h[SERIES_TERMS];
-    int terms = (int)ceil(x + 4.05 * cbrt(x) + 12);
-    if (terms > SERIES_TERMS - 1) terms = SERIES_TERMS - 1;
     s->terms = terms;
     s->soft = soft;
     s->x = x;
     hankel(x, terms + 1, h);
     for (int n = 0; n < terms; n++) {
-        double complex d = derivative(h, n, x), c = (2 * n + 1) * power(n);
+        double complex d = derivative(h, n, x), c = wave[n];
         if (soft) {
             s->surface[n] = -c * I / x / h[n];
             s->outgoing[n] = -c * creal(h[n]) / h[n];
@@ -59,6 +58,28 @@ void series_open(struct series *s, int soft, double x) {
             s->outgoing[n] = -c * creal(d) / d; /* creal: j_n' */
         }
     }
+}
+
+static int terms_of(double x, double more) {
+    const int terms = (int)ceil(x + 4.05 * cbrt(x) + 12 + more);
+    return terms < SERIES_TERMS - 1 ? terms : SERIES_TERMS - 1;
+}
+
+void series_open(struct series *s, int soft, double x) {
+    double complex wave[SERIES_TERMS];
+    const int terms = terms_of(x, 0);
+    for (int n = 0; n < terms; n++) wave[n] = (2 * n + 1) * power(n);
+    scatter(s, soft, x, terms, wave);
+}
+
+/* exp(ikR)/R = ik sum (2n+1) j_n(k least) h_n(k most) P_n, of the distances from the middle */
+void series_open_source(struct series *s, int soft, double x, double r) {
+    double complex wave[SERIES_TERMS], h[SERIES_TERMS];
+    int terms = terms_of(x, 30 / log(r));
+    if (terms > 110) terms = 110; /* h_n overflows */
+    hankel(x * r, terms, h);
+    for (int n = 0; n < terms; n++) wave[n] = I * x * (2 * n + 1) * h[n];
+    scatter(s, soft, x, terms, wave);
 }
 
 /* sum over n of c_n P_n(z) */

@@ -1,5 +1,5 @@
-/* The sphere: exact scattering of a plane wave by a rigid or a soft sphere, as a series in
- * spherical Bessel functions and Legendre polynomials.
+/* The sphere: exact scattering of a plane wave, or a point source's, by a rigid or a soft sphere,
+ * as a series in spherical Bessel functions and Legendre polynomials.
  *
  * Radius 1; x = k a is wave number times radius; incident exp(i k d.x), time factor exp(-i w t);
  * `z` is the cosine of the angle from the direction d of propagation: 1 in the shadow, -1 where the
@@ -22,6 +22,10 @@ struct series {
 
 /* 0 < x <= 100. */
 void series_open(struct series *s, int soft, double x);
+
+/* Of a point source `r` from the middle, 1.2 <= r, x <= 20, whose wave is exp(ikR)/R, R from it:
+ * `z` is the cosine of the angle from the source then. */
+void series_open_source(struct series *s, int soft, double x, double r);
 
 /* On the surface: total pressure (rigid), or its normal derivative (soft). */
 double complex series_surface(const struct series *s, double z);

@@ -17,6 +17,7 @@ struct tdbem {
     enum solver_kind solver_kind;
     struct layout_options layout_options;
     struct mesh *mesh;
+    struct pulse pulse; /* has the signal that the incident waves share */
     struct incident *incident;
     struct layout *layout;
     struct radiation *radiation;

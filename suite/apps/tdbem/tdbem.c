@@ -66,7 +66,10 @@ evn_status tdbem_check(const tdbem_options *o) {
     if (!status) status = layout_find(&layout, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_named(&solver, o->solver);
-    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status && o->pulse) {
+        status = pulse_read(&pulse, o->pulse);
+        pulse_close(&pulse);
+    }
     if (!status && o->scratch) status = stream_folder(o->scratch);
     return status;
 }
@@ -90,31 +93,52 @@ void tdbem_warn(tdbem *p, const char *format, ...) {
 }
 
 /* Eight edges a wavelength, up to where the pulse's spectrum is 40 dB below its maximum. */
-static void warn_about(tdbem *p) {
+static void warn_about_length(tdbem *p) {
     const struct mesh *m = p->mesh;
     const struct pulse *pulse = &p->incident->pulse;
-    const double speed = p->options.speed, highest = pulse_highest(pulse);
-    const double length = 2 * M_PI * speed / highest;
-    if (*m->note) tdbem_warn(p, "mesh: %s", m->note);
-    if (m->components > 1) tdbem_warn(p, "mesh: it has %d components, not one", m->components);
-    if (length < 8 * m->h_mean)
+    const double highest = pulse_highest(pulse), length = 2 * M_PI * p->options.speed / highest;
+    if (length >= 8 * m->h_mean) return;
+    if (pulse->signal)
+        tdbem_warn(p,
+                   "pulse: %s has frequencies that are high for this mesh: up to %.4g (-40 dB), "
+                   "where a wavelength is %.4g, %.1f mean edges of %.4g; 8 carry up to %.4g",
+                   p->options.pulse, highest, length, length / m->h_mean, m->h_mean,
+                   highest * length / (8 * m->h_mean));
+    else
         tdbem_warn(
             p,
             "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) a "
             "wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
             pulse->sigma, length, length / m->h_mean, m->h_mean,
             pulse->sigma * 8 * m->h_mean / length);
-    const double ratio = p->shape.delta / m->h_mean;
-    if (ratio < 0.2 - 1e-9 || ratio > 1.2 + 1e-9)
-        tdbem_warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
-                   p->shape.delta, ratio, m->h_mean);
-    const double early = incident_early(p->incident);
+}
+
+static void warn_about_waves(tdbem *p) {
+    const struct incident *in = p->incident;
+    const double early = incident_early(in);
     if (early > 1e-8)
         tdbem_warn(
             p,
             "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = %.6g or "
             "later would let it come",
-            early, 6.5 * pulse->sigma - p->incident->first);
+            early, pulse_lead(&in->pulse) - in->first);
+    if (in->nearest < 1)
+        tdbem_warn(p,
+                   "source: one is nearer to the body than the triangle there is long, %.2g of its "
+                   "edge; its field changes faster than the mesh can follow",
+                   in->nearest);
+}
+
+static void warn_about(tdbem *p) {
+    const struct mesh *m = p->mesh;
+    if (*m->note) tdbem_warn(p, "mesh: %s", m->note);
+    if (m->components > 1) tdbem_warn(p, "mesh: it has %d components, not one", m->components);
+    warn_about_length(p);
+    const double ratio = p->shape.delta / m->h_mean;
+    if (ratio < 0.2 - 1e-9 || ratio > 1.2 + 1e-9)
+        tdbem_warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
+                   p->shape.delta, ratio, m->h_mean);
+    warn_about_waves(p);
     if (p->options.problem == TDBEM_RIGID && p->options.eta == 0 && p->options.single)
         tdbem_warn(p, "precision: eta = 0 in float drifts in long runs; use double or eta = 0.5");
 }
@@ -206,6 +230,11 @@ static evn_status refuse_buried(const tdbem *p, const int *where) {
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
                             x[0], x[1], x[2]);
+        if (!isfinite(incident_value(p->incident, x, 0)))
+            return evn_fail(EVN_USAGE,
+                            "probe %d: (%g, %g, %g) is where a source is, whose wave "
+                            "has no value there",
+                            i + 1, x[0], x[1], x[2]);
     }
     return EVN_OK;
 }
@@ -264,7 +293,7 @@ static void describe(tdbem *p) {
     s->highest = fmin(pulse_highest(&in->pulse), 2 * M_PI * in->speed / (8 * m->h_mean));
     s->eta = p->options.eta;
     const double end =
-        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * m->longest / p->options.speed;
+        in->pulse.t0 + in->last + pulse_tail(&in->pulse) + 3 * m->longest / p->options.speed;
     const double steps = ceil(end / in->dt);
     s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
 }
@@ -291,12 +320,19 @@ static evn_status check_times(const tdbem *p) {
             "one with steps that are numbers",
             speed, in->dt, p->shape.delta, p->mesh->longest);
     const double end =
-        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * p->mesh->longest / speed;
+        in->pulse.t0 + in->last + pulse_tail(&in->pulse) + 3 * p->mesh->longest / speed;
     if (!isfinite(pulse_highest(&in->pulse)) || !isfinite(end) || !isfinite(in->pulse.t0 / in->dt))
         return evn_fail(EVN_USAGE,
                         "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps "
                         "of %.4g",
                         in->pulse.sigma, in->pulse.t0, in->dt);
+    if (in->pulse.signal && pulse_highest(&in->pulse) > M_PI / in->dt)
+        return evn_fail(
+            EVN_USAGE,
+            "pulse: %s has frequencies up to %.4g (-40 dB), and steps of %.4g carry up "
+            "to %.4g, two a period; expected a filtered signal, or --delta %.4g or less",
+            p->options.pulse, pulse_highest(&in->pulse), in->dt, M_PI / in->dt,
+            M_PI * speed / pulse_highest(&in->pulse));
     return EVN_OK;
 }
 
@@ -304,20 +340,39 @@ static uint64_t points_hash(const tdbem *p) {
     return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
 }
 
+/* A plane wave by its direction, others by all that there is. */
+static void identify_waves(const struct incident *in, char *out, size_t size) {
+    const double *d = in->direction;
+    uint64_t hash = HASH_SEED;
+    if (incident_single(in)) {
+        snprintf(out, size, "direction=%.17g,%.17g,%.17g", d[0], d[1], d[2]);
+        return;
+    }
+    for (int w = 0; w < in->waves; w++) {
+        const struct wave *wave = &in->wave[w];
+        hash = hash_word(hash, (uint64_t)wave->point);
+        hash = hash_bytes(hash, wave->at, sizeof wave->at);
+        hash = hash_bytes(hash, &wave->amplitude, sizeof wave->amplitude);
+        hash = hash_bytes(hash, &wave->delay, sizeof wave->delay);
+    }
+    snprintf(out, size, "waves=%d:%016llx", in->waves, (unsigned long long)hash);
+}
+
 static evn_status identify(tdbem *p) {
     const tdbem_options *o = &p->options;
     const struct incident *in = p->incident;
-    int n = asprintf(
-        &p->identity,
-        "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
-        "direction=%.17g,%.17g,%.17g pulse=%s:sigma=%.17g,t0=%.17g ng=%d precision=%s layout=%s "
-        "solver=%s blocks=%d probes=%d:%016llx",
-        mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid", p->shape.eta,
-        p->shape.delta, o->quad, o->speed, in->direction[0], in->direction[1], in->direction[2],
-        in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
-        o->group, o->single ? "float" : "double", o->layout,
-        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
-        (unsigned long long)points_hash(p));
+    char pulse[96], waves[96];
+    pulse_words(&in->pulse, pulse, sizeof pulse);
+    identify_waves(in, waves, sizeof waves);
+    int n = asprintf(&p->identity,
+                     "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
+                     "%s pulse=%s ng=%d precision=%s layout=%s "
+                     "solver=%s blocks=%d probes=%d:%016llx",
+                     mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid",
+                     p->shape.eta, p->shape.delta, o->quad, o->speed, waves, pulse, o->group,
+                     o->single ? "float" : "double", o->layout,
+                     p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
+                     (unsigned long long)points_hash(p));
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
@@ -339,16 +394,25 @@ static evn_status choose_delta(tdbem *p) {
     return EVN_OK;
 }
 
+static evn_status open_waves(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const double *d = o->direction;
+    const struct wave along = {.at = {d[0], d[1], d[2]}, .amplitude = 1};
+    const struct incidence one = {.waves = 1, .wave = &along};
+    return incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
+                         o->incidence ? o->incidence : &one, &p->pulse);
+}
+
 /* All that is known without the matrices. */
 static evn_status open_body(tdbem *p) {
     tdbem_options *o = &p->options;
     enum numbering numbering = NUMBERING_NONE;
-    struct pulse pulse = {.t0 = NAN};
+    p->pulse.t0 = NAN;
     evn_status status = tdbem_check(o);
     if (!status) status = layout_find(&p->layout_options, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&p->solver_kind, o->solver);
-    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status && o->pulse) status = pulse_read(&p->pulse, o->pulse);
     if (!status)
         status = tdbem_as_input(mesh_open_scaled(&p->mesh, o->mesh, o->scale > 0 ? o->scale : 1));
     if (!status) status = mesh_renumber(p->mesh, numbering);
@@ -358,9 +422,8 @@ static evn_status open_body(tdbem *p) {
     if (!status) status = check_delta(p);
     if (status) return status;
     /* 8 edges a wavelength at the pulse's highest frequency */
-    if (!o->pulse) pulse.sigma = 4 * p->mesh->h_mean / o->speed;
-    status = incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
-                           o->direction, &pulse);
+    if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
+    status = open_waves(p);
     if (!status) status = check_times(p);
     if (!status) status = place_points(p);
     if (status) return status;
@@ -521,6 +584,7 @@ void tdbem_close(tdbem *p) {
     if (p->layout) stream_close(p->layout->stream);
     layout_close(p->layout);
     incident_close(p->incident);
+    pulse_close(&p->pulse);
     if (p->now.start) slices_csr_free(&p->now);
     mesh_close(p->mesh);
     free(p->point);

@@ -1,5 +1,5 @@
-/* TD-BEM: acoustic scattering of a plane pulse by a closed body, in the time domain, by boundary
- * elements.
+/* TD-BEM: acoustic scattering of a pulse, of plane waves or of point sources, by a closed body, in
+ * the time domain, by boundary elements.
  *
  * This header is what a program that runs it needs. The body's surface is a mesh of triangles; the
  * unknown lives at its vertices and marches on in time: sum over k of M_k a_(n-k) = l_n. The method
@@ -31,6 +31,7 @@
 #define TDBEM_H
 
 #include "common/run/run.h"
+#include "tdbem/incident/wave.h"
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/matrices/slices.h"
 #include <evener.h>
@@ -54,12 +55,13 @@ typedef struct tdbem_options {
                             than that, down to 0.2 */
     double speed;        /* speed of the wave, c; default 1 */
     double direction[3]; /* the wave travels so; any length; 0,0,1 */
-    const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
-    const char *layout;  /* rows, contiguous, full:BRxBC */
-    const char *order;   /* none, morton, hilbert */
-    const char *solver;  /* auto, cg, cg:device, mumps */
-    int group;           /* n_g, 1 to 32 */
-    int single;          /* values, past and sums in float; M_0 is solved with in double */
+    const struct incidence *incidence; /* the waves that arrive instead of that one; NULL */
+    const char *pulse;  /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
+    const char *layout; /* rows, contiguous, full:BRxBC */
+    const char *order;  /* none, morton, hilbert */
+    const char *solver; /* auto, cg, cg:device, mumps */
+    int group;          /* n_g, 1 to 32 */
+    int single;         /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
                    sums */
     int quad;   /* quadrature, see slices.h */

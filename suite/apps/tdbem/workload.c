@@ -154,8 +154,9 @@ static const struct study commands[] = {
 static const struct workload tdbem_workload = {
     .name = "td-bem",
     .help = "scattering of a pulse by a closed body, in the time domain",
-    .about = "Acoustic scattering of a plane pulse by a closed body, in the time domain, by\n"
-             "boundary elements. Its tasks are blocks of the matrices. Give it --mesh.\n",
+    .about = "Acoustic scattering of a pulse, of plane waves or of point sources, by a closed\n"
+             "body, in the time domain, by boundary elements. Its tasks are blocks of the "
+             "matrices. Give it --mesh.\n",
     .noun = "block",
     .weight = "values",
     .schedule = "auto",

@@ -9,7 +9,7 @@
 
 /* The options as they were given. */
 struct words {
-    const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *pulse;
+    const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *source, *pulse;
     const char *precision, *layout, *order, *solver, *probes, *probe_output, *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
     const char *transfer_function, *impulse_response, *sample_rate;
@@ -25,6 +25,8 @@ struct state {
     double (*point)[3];
     int *vertex;
     double *frequency;
+    struct wave source;
+    struct incidence incidence;
     tdbem *problem;
     char *key;
     tdbem_result result;

@@ -27,8 +27,10 @@ const struct option tdbem_words[] = {
     {"speed", "C", "wave speed (default 1)", OPTION_TEXT, AT(speed), 0, 0},
     {"direction", "X,Y,Z", "of the incident wave (default 0,0,1)", OPTION_TEXT, AT(direction), 0,
      0},
-    {"pulse", "SPEC", "gaussian:sigma=S,t0=T or ricker:.. (default: 4 mean edges wide)",
-     OPTION_TEXT, AT(pulse), 0, 0},
+    {"source", "X,Y,Z", "a point source there instead: f(t - r/c)/r", OPTION_TEXT, AT(source), 0,
+     0},
+    {"pulse", "SPEC", "gaussian:sigma=S,t0=T, ricker:.. or a signal's .csv or .wav", OPTION_TEXT,
+     AT(pulse), 0, 0},
     {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, AT(ng), 1, 32},
     {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
      AT(blocks), 1, 1000000},
@@ -96,15 +98,16 @@ const struct option_rule tdbem_rules[] = {
     {"frequencies", OPTION_NEEDS, "spectrum far-field transfer-function", "where they go"},
     {"every", OPTION_NEEDS, "output checkpoint", "which is written so often"},
     {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},
+    {"source", OPTION_EXCLUDES, "direction", "a wave is a plane one or a source's"},
     {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
     {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace", STOPS},
     {"entries", OPTION_IGNORES,
-     "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction pulse "
-     "ng blocks precision layout order solver memory scratch",
+     "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction "
+     "source pulse ng blocks precision layout order solver memory scratch",
      STOPS},
     {"dry", OPTION_EXCLUDES, "entries json trace", "it prints what is needed, and stops"},
     {"evener plan", OPTION_EXCLUDES, RESULTS " entries dry", "a plan computes nothing"},
-    {"evener plan", OPTION_IGNORES, "speed direction pulse solver", "no task depends on it"},
+    {"evener plan", OPTION_IGNORES, "speed direction source pulse solver", "no task depends on it"},
     {"evener calibrate", OPTION_EXCLUDES, RESULTS " entries dry",
      "a calibration measures times, its results are those of a few steps"},
     {0},
@@ -139,6 +142,19 @@ static int read_direction(struct state *s) {
     int code = read_list("direction", s->w.direction, 3, &d, &n);
     if (!code) memcpy(s->options.direction, d, sizeof s->options.direction);
     free(d);
+    return code;
+}
+
+static int read_source(struct state *s) {
+    double *x = NULL;
+    int n = 0;
+    if (!s->w.source) return 0;
+    int code = read_list("source", s->w.source, 3, &x, &n);
+    s->source = (struct wave){.point = 1, .amplitude = 1};
+    if (!code) memcpy(s->source.at, x, sizeof s->source.at);
+    free(x);
+    s->incidence = (struct incidence){.waves = 1, .wave = &s->source};
+    s->options.incidence = &s->incidence;
     return code;
 }
 
@@ -271,6 +287,7 @@ int words_read(struct state *s) {
     if (!code) code = read_real("sample-rate", w->sample_rate, 0, 1, &s->run.sample_rate);
     if (!code) code = read_size("memory", w->memory, &o->memory);
     if (!code) code = read_direction(s);
+    if (!code) code = read_source(s);
     if (!code) code = read_vertices(s);
     if (!code && w->frequencies)
         code = read_list("frequencies", w->frequencies, 0, &s->frequency, &s->run.frequencies);

@@ -34,14 +34,27 @@ static void write_row(FILE *out, const struct table *t, size_t r) {
     fputc('\n', out);
 }
 
+/* One plane wave in the line with the pulse, others in lines of their own. */
+static void put_waves(FILE *out, const struct incident *in) {
+    const double *d = in->direction;
+    const int one = incident_single(in);
+    if (one) fprintf(out, " direction=%.17g,%.17g,%.17g", d[0], d[1], d[2]);
+    for (int w = 0; !one && w < in->waves; w++) {
+        const struct wave *wave = &in->wave[w];
+        fprintf(out, "\n# %s %.17g %.17g %.17g amplitude=%.17g delay=%.17g",
+                wave->point ? "source" : "direction", wave->at[0], wave->at[1], wave->at[2],
+                wave->amplitude, wave->delay);
+    }
+    fputc('\n', out);
+}
+
 static void probes_csv(FILE *out, const struct probes *from) {
     const struct incident *in = from->incident;
-    fprintf(out,
-            "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
-            "direction=%.17g,%.17g,%.17g\n",
-            in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", from->eta,
-            in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
-            in->direction[0], in->direction[1], in->direction[2]);
+    char pulse[96];
+    pulse_words(&in->pulse, pulse, sizeof pulse);
+    fprintf(out, "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s", in->speed, in->dt,
+            in->problem == TDBEM_SOFT ? "soft" : "rigid", from->eta, pulse);
+    put_waves(out, in);
     for (int p = 0; p < from->count; p++)
         fprintf(out, "# probe %d: %.17g %.17g %.17g\n", p + 1, from->at[p][0], from->at[p][1],
                 from->at[p][2]);
@@ -135,18 +148,20 @@ evn_status spectra_open(struct spectra *s, int count, const double *w, int colum
     *s = (struct spectra){.count = count,
                           .columns = columns,
                           .soft = in->problem == TDBEM_SOFT,
+                          .single = incident_single(in),
                           .dt = in->dt,
-                          .speed = in->speed,
-                          .pulse = in->pulse};
+                          .speed = in->speed};
     const size_t n = (size_t)count;
     s->w = malloc((n + 1) * sizeof *s->w);
     s->a = calloc(n * (size_t)columns + 1, sizeof *s->a);
     s->incident = calloc(n + 1, sizeof *s->incident);
-    if (!s->w || !s->a || !s->incident) {
+    s->carried = malloc(n + 1);
+    if (!s->w || !s->a || !s->incident || !s->carried) {
         spectra_close(s);
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %d frequencies", count);
     }
     if (count) memcpy(s->w, w, n * sizeof *w);
+    for (int f = 0; f < count; f++) s->carried[f] = (char)pulse_carries(&in->pulse, w[f]);
     return EVN_OK;
 }
 
@@ -154,6 +169,7 @@ void spectra_close(struct spectra *s) {
     free(s->w);
     free(s->a);
     free(s->incident);
+    free(s->carried);
     *s = (struct spectra){0};
 }
 
@@ -171,7 +187,7 @@ void spectra_add(struct spectra *s, int n, const double *a, const struct inciden
 }
 
 double complex spectra_value(const struct spectra *s, int f, int v) {
-    if (!pulse_carries(&s->pulse, s->w[f])) return NAN * (1 + I);
+    if (!s->carried[f]) return NAN * (1 + I);
     const double half = 0.5 * s->w[f] * s->dt, sinc = half != 0 ? sin(half) / half : 1;
     const double complex shape = s->soft ? sinc * cexp(-I * half) : sinc * sinc;
     return s->a[(size_t)f * (size_t)s->columns + (size_t)v] / s->incident[f] * shape;
@@ -179,9 +195,8 @@ double complex spectra_value(const struct spectra *s, int f, int v) {
 
 double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
                            const double to[3]) {
-    const double(*place)[3], *share, k = s->w[f] / s->speed;
+    const double k = s->w[f] / s->speed;
     double complex sum = 0;
-    incident_rule(&place, &share);
     for (int t = 0; t < m->triangles; t++) {
         const int *corner = m->corner[t];
         double normal[3];
@@ -194,10 +209,10 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
             double complex here = 0;
             for (int c = 0; c < 3; c++) {
                 const double *x = m->x[corner[c]];
-                along += place[p][c] * (x[0] * to[0] + x[1] * to[1] + x[2] * to[2]);
-                here += place[p][c] * value[c];
+                along += incident_place[p][c] * (x[0] * to[0] + x[1] * to[1] + x[2] * to[2]);
+                here += incident_place[p][c] * value[c];
             }
-            part += share[p] * here * cexp(-I * k * along);
+            part += incident_share[p] * here * cexp(-I * k * along);
         }
         /* rigid: (1/4 pi c) int (n.x) phi_t; soft: -(1/4 pi) int lambda */
         sum += area * part * (s->soft ? -1 : -I * k * cosine);
@@ -206,8 +221,9 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
 }
 
 static void spectrum_csv(FILE *out, const struct spectra *s, const struct mesh *m) {
-    fprintf(out, "# %s over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z",
-            s->soft ? "normal derivative of the total pressure" : "total pressure");
+    fprintf(out, "# %s over %s; exp(-i w t)\nvertex,x,y,z",
+            s->soft ? "normal derivative of the total pressure" : "total pressure",
+            incident_reference(s->single));
     for (int f = 0; f < s->count; f++) fprintf(out, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
     for (int v = 0; v < s->columns; v++) {
         fprintf(out, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1], m->x[v][2]);
@@ -261,10 +277,10 @@ static int theta_of(int at) { return 180 / (ANGLES - 1) * (at % ANGLES); }
 
 static void far_field_csv(FILE *out, const struct spectra *s, const double (*to)[3],
                           const double complex *value) {
-    fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its "
-          "direction\n"
-          "w,plane,theta,x,y,z,re,im,abs\n",
-          out);
+    fprintf(out,
+            "# F of p_s ~ F exp(ikr)/r, over %s; theta from its direction\n"
+            "w,plane,theta,x,y,z,re,im,abs\n",
+            incident_reference(s->single));
     for (int f = 0; f < s->count; f++)
         for (int i = 0; i < DIRECTIONS; i++) {
             const double complex u = value[f * DIRECTIONS + i];

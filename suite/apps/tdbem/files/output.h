@@ -48,18 +48,19 @@ evn_status output_vertices(FILE *out, enum format format, const struct table *t,
 
 struct spectra {
     int count, columns, soft;
+    int single; /* incident_single() */
     double dt, speed;
-    struct pulse pulse;
     double *w;                /* angular frequencies */
+    char *carried;            /* whether the pulse has them, pulse_carries() */
     double complex *a;        /* [count * columns]: sum over n of a_n exp(i w t_n) */
-    double complex *incident; /* [count]: of f at the origin */
+    double complex *incident; /* [count]: of f */
 };
 evn_status spectra_open(struct spectra *s, int count, const double *w, int columns,
                         const struct incident *in);
 void spectra_close(struct spectra *s);
 void spectra_add(struct spectra *s, int n, const double *a, const struct incident *in);
 
-/* Transform of the unknown at vertex v over that of the pulse at the origin, NAN where the pulse
+/* Transform of the unknown at vertex v over that of the pulse, NAN where the pulse
  * has next to nothing (pulse_carries()), with the transform of
  * its shape in time: a hat (rigid), or constant in each step (soft). */
 double complex spectra_value(const struct spectra *s, int f, int v);

@@ -64,7 +64,8 @@ static double *harmonics(double period, int count) {
 
 static void transfer_csv(FILE *out, const struct probes *from, int count, const double *w,
                          const double complex *h) {
-    fputs("# pressures over the incident wave's at the origin; exp(-i w t)\nw", out);
+    fprintf(out, "# pressures over %s; exp(-i w t)\nw",
+            incident_reference(incident_single(from->incident)));
     for (int p = 1; p <= from->count; p++)
         fprintf(out, ",re_scattered_%d,im_scattered_%d,re_total_%d,im_total_%d", p, p, p, p);
     for (int f = 0; f < count; f++) {

@@ -1,257 +1,60 @@
-/* Pulses, and their integrals over the triangles. */
+/* Waves' integrals over the triangles, step by step. */
 #include "tdbem/incident/incident.h"
+#include "tdbem/mesh/geometry.h"
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* ---- pulses ---- */
-
-static const double cut = 9; /* sigmas from the middle where f is zero for good */
-
-static evn_status bad_pulse(const char *text, const char *why) {
-    return evn_fail(EVN_USAGE,
-                    "pulse: \"%s\": %s, expected gaussian:sigma=S or ricker:sigma=S,t0=T", text,
-                    why);
-}
-
-evn_status pulse_read(struct pulse *out, const char *text) {
-    *out = (struct pulse){.t0 = NAN};
-    const size_t length = strcspn(text, ":");
-    if (length == 8 && !strncmp(text, "gaussian", 8))
-        out->kind = PULSE_GAUSSIAN;
-    else if (length == 6 && !strncmp(text, "ricker", 6))
-        out->kind = PULSE_RICKER;
-    else
-        return bad_pulse(text, "there is no such pulse");
-    for (const char *p = text + length; *p;) {
-        p++;
-        double *to;
-        if (!strncmp(p, "sigma=", 6)) {
-            to = &out->sigma;
-            p += 6;
-        } else if (!strncmp(p, "t0=", 3)) {
-            to = &out->t0;
-            p += 3;
-        } else {
-            return bad_pulse(text, "what it takes is sigma and t0");
-        }
-        char *end;
-        *to = strtod(p, &end);
-        if (end == p || !isfinite(*to) || (*end && *end != ','))
-            return bad_pulse(text, "there is no number");
-        p = end;
-    }
-    if (!(out->sigma > 0)) return bad_pulse(text, "sigma is not above 0");
-    return EVN_OK;
-}
-
-/* exp(-u^2/2) for |u| <= cut. A function of the C library could not be computed for several u at
- * once. */
-static inline double bell(double u) {
-    double t, scale;
-    const double e = incident_bell(u, &t);
-    uint64_t bits;
-    memcpy(&bits, &t, sizeof bits);
-    bits = (bits << 52) + 0x3ff0000000000000u;
-    memcpy(&scale, &bits, sizeof scale);
-    return e * scale;
-}
-
-/* `ricker`: 1 or 0. Without branches, for several u at once. */
-static inline double pulse_at(double ricker, double u) {
-    const double size = fabs(u), near = size < cut ? size : cut;
-    const double f = (1 - ricker * near * near) * bell(near);
-    return size <= cut ? f : 0; /* not for NaN */
-}
-
-double pulse_value(const struct pulse *p, double t) {
-    return pulse_at(p->kind == PULSE_RICKER, (t - p->t0) / p->sigma);
-}
-
-/* Spectra: exp(-(w sigma)^2/2), and (w sigma)^2 times that, which is largest at w sigma = sqrt(2).
- */
-double pulse_highest(const struct pulse *p) {
-    return (p->kind == PULSE_RICKER ? 3.91 : 3.035) / p->sigma;
-}
-
-int pulse_carries(const struct pulse *p, double w) {
-    const double x = w * p->sigma, bell = exp(-0.5 * x * x);
-    return (p->kind == PULSE_RICKER ? 0.5 * M_E * x * x * bell : bell) >= 1e-4;
-}
-
-/* ---- right-hand sides ---- */
-
-/* 12 points of degree 6 (Dunavant 1985) */
-#define A 0.501426509658179
-#define B 0.249286745170910
-#define C 0.873821971016996
-#define D 0.063089014491502
-#define E 0.053145049844817
-#define F 0.310352451033784
-#define G 0.636502499121399
 enum { POINTS = INCIDENT_POINTS, LANES = INCIDENT_LANES };
-
-static const double barycentric[POINTS][3] = {
-    {A, B, B}, {B, A, B}, {B, B, A}, {C, D, D}, {D, C, D}, {D, D, C},
-    {E, F, G}, {F, G, E}, {G, E, F}, {E, G, F}, {G, F, E}, {F, E, G},
-};
-#undef A
-#undef B
-#undef C
-#undef D
-#undef E
-#undef F
-#undef G
-static const double share[POINTS] = {
-    0.116786275726379, 0.116786275726379, 0.116786275726379, 0.050844906370207,
-    0.050844906370207, 0.050844906370207, 0.082851075618374, 0.082851075618374,
-    0.082851075618374, 0.082851075618374, 0.082851075618374, 0.082851075618374,
-};
-
-void incident_rule(const double (**b)[3], const double **weight) {
-    *b = barycentric;
-    *weight = share;
-}
-
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-struct place {
-    double delay; /* least of its corners */
-    int triangle;
-};
-
-static int by_delay(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    return x->delay != y->delay ? (x->delay > y->delay) - (x->delay < y->delay)
-                                : x->triangle - y->triangle;
-}
-
-static void measure(struct incident *in, const struct mesh *m, struct place *place) {
-    in->first = INFINITY;
-    in->last = -INFINITY;
-    for (int v = 0; v < m->vertices; v++) {
-        const double s = dot(in->direction, m->x[v]) / in->speed;
-        in->first = fmin(in->first, s);
-        in->last = fmax(in->last, s);
-    }
-    for (int t = 0; t < m->triangles; t++) {
-        place[t] = (struct place){INFINITY, t};
-        for (int c = 0; c < 3; c++)
-            place[t].delay =
-                fmin(place[t].delay, dot(in->direction, m->x[m->corner[t][c]]) / in->speed);
-    }
-    /* those that the pulse is at are neighbours, and the others are left out */
-    qsort(place, (size_t)m->triangles, sizeof *place, by_delay);
-}
-
-/* Triangle t as one of block's lanes. */
-static void put(struct incident *in, const struct mesh *m, struct incident_block *block, int lane,
-                int t, double eta, double delta) {
-    double normal[3];
-    const double area = mesh_normal(m, t, normal);
-    /* over delta: eta - n.d, sound-hard; 1 - eta n.d, sound-soft; 1 for f itself */
-    const double cosine = dot(normal, in->direction);
-    block->weight[lane] = !in->differs                ? area
-                          : in->problem == TDBEM_SOFT ? area * (1 - eta * cosine) / delta
-                                                      : area * (eta - cosine) / delta;
-    block->extra[lane] = area * slices_damping(m, in->problem, eta, delta) / delta;
-    for (int c = 0; c < 3; c++) {
-        const double s = dot(in->direction, m->x[m->corner[t][c]]) / in->speed;
-        block->delay[c][lane] = s;
-        block->first = fmin(block->first, s);
-        block->last = fmax(block->last, s);
-    }
-}
-
-/* Blocks of triangles, and where each vertex finds what it gets from them. */
-static void arrange(struct incident *in, const struct mesh *m, const struct place *place,
-                    double eta, double delta) {
-    for (int b = 0; b < in->blocks; b++)
-        in->block[b] = (struct incident_block){.first = INFINITY, .last = -INFINITY};
-    for (int i = 0; i < m->triangles; i++) {
-        put(in, m, &in->block[i / LANES], i % LANES, place[i].triangle, eta, delta);
-        for (int c = 0; c < 3; c++) in->begin[m->corner[place[i].triangle][c] + 1]++;
-    }
-    for (int v = 0; v < m->vertices; v++) in->begin[v + 1] += in->begin[v];
-    for (int i = m->triangles - 1; i >= 0; i--)
-        for (int c = 2; c >= 0; c--) { /* from the end: begin[v + 1] becomes begin[v] */
-            const int v = m->corner[place[i].triangle][c];
-            in->where[--in->begin[v + 1]] = (i / LANES * 3 + c) * LANES + i % LANES;
-        }
-    memmove(in->begin, in->begin + 1, sizeof *in->begin * (size_t)m->vertices);
-    in->begin[m->vertices] = 3 * m->triangles;
-}
-
-evn_status incident_open(struct incident **out, const struct mesh *mesh, enum tdbem_problem problem,
-                         double eta, double delta, double speed, const double direction[3],
-                         const struct pulse *pulse) {
-    *out = NULL;
-    const double length = sqrt(dot(direction, direction));
-    if (!(length > 0) || !isfinite(length))
-        return evn_fail(EVN_USAGE, "direction: %g,%g,%g is none, expected three numbers, not all 0",
-                        direction[0], direction[1], direction[2]);
-    if (!(speed > 0) || !isfinite(speed))
-        return evn_fail(EVN_USAGE, "speed: %g is none, expected a number above 0", speed);
-    struct incident *in = calloc(1, sizeof *in);
-    const size_t t = (size_t)mesh->triangles, v = (size_t)mesh->vertices;
-    struct place *place = malloc(t * sizeof *place);
-    if (in) {
-        in->blocks = (mesh->triangles + LANES - 1) / LANES;
-        in->block = aligned_alloc(64, ((size_t)in->blocks * sizeof *in->block + 63) / 64 * 64);
-        in->share = aligned_alloc(64, 2 * (size_t)in->blocks * 3 * LANES * sizeof *in->share);
-        in->begin = calloc(v + 1, sizeof *in->begin);
-        in->where = malloc(3 * t * sizeof *in->where);
-        in->now = malloc(v * sizeof *in->now);
-        in->next = malloc(v * sizeof *in->next);
-    }
-    if (!place || !in || !in->block || !in->share || !in->begin || !in->where || !in->now ||
-        !in->next) {
-        free(place);
-        incident_close(in);
-        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the incident wave");
-    }
-    in->problem = problem;
-    in->differs = problem == TDBEM_RIGID || eta > 0;
-    in->damped = slices_damping(mesh, problem, eta, delta) > 0;
-    in->pulse = *pulse;
-    in->speed = speed;
-    in->dt = delta / speed;
-    in->vertices = mesh->vertices;
-    for (int i = 0; i < 3; i++) in->direction[i] = direction[i] / length;
-    measure(in, mesh, place);
-    arrange(in, mesh, place, eta, delta);
-    free(place);
-    if (isnan(in->pulse.t0)) in->pulse.t0 = 6.5 * in->pulse.sigma - in->first;
-    in->step = -1;
-    *out = in;
-    return EVN_OK;
-}
-
-void incident_close(struct incident *in) {
-    if (!in) return;
-    free(in->block);
-    free(in->share);
-    free(in->begin);
-    free(in->where);
-    free(in->now);
-    free(in->next);
-    free(in);
-}
 
 /* Whether f is 0 at t wherever delays are from `first` to `last`. */
 static int quiet(const struct incident *in, double t, double first, double last) {
-    const double reach = cut * in->pulse.sigma;
-    return t - last - in->pulse.t0 > reach || t - first - in->pulse.t0 < -reach;
+    return t - last - in->pulse.t0 > in->end || t - first - in->pulse.t0 < in->start;
 }
 
 int incident_over(const struct incident *in) {
-    const double t = in->pulse.t0 + in->last + cut * in->pulse.sigma;
+    const double t = in->pulse.t0 + in->last + in->end;
     /* l_n also has F of the step before */
     const double n = floor(t / in->dt) + 3;
     return n < 1 ? 1 : n > 2e9 ? 2000000000 : (int)n;
+}
+
+/* The block's wave at the p-th point of its triangles: its part with f, and of a point source
+ * `turn`'s. */
+static void at_point(const struct incident *in, int b, int p, double from, double *f,
+                     double *turned) {
+    const struct incident_block *k = &in->block[b];
+    const double *place = incident_place[p];
+    double since[LANES], sum[LANES], r[LANES];
+    const struct wave *w = &in->wave[b / (in->blocks / in->waves)];
+    if (!w->point) {
+#pragma omp simd
+        for (int l = 0; l < LANES; l++) {
+            const double delay =
+                place[0] * k->delay[0][l] + place[1] * k->delay[1][l] + place[2] * k->delay[2][l];
+            since[l] = from - delay;
+        }
+        pulse_sample(&in->pulse, LANES, since, f, NULL);
+        return;
+    }
+    const struct incident_sphere *s = &in->sphere[b];
+    const double rate = 1 / in->speed;
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+        double square = 0;
+        for (int i = 0; i < 3; i++) {
+            const double x = place[0] * s->corner[0][i][l] + place[1] * s->corner[1][i][l] +
+                             place[2] * s->corner[2][i][l];
+            square += x * x;
+        }
+        r[l] = sqrt(square);
+        since[l] = from - w->delay - r[l] * rate;
+    }
+    pulse_sample(&in->pulse, LANES, since, f, in->differs ? sum : NULL);
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+        const double over = 1 / r[l];
+        f[l] *= over;
+        turned[l] = in->differs ? over * (f[l] + s->whole[l] * sum[l] * over * over) : 0;
+    }
 }
 
 /* Integrals of f over a block's triangles for each corner: the triangle's weight times the integral
@@ -261,24 +64,27 @@ int incident_over(const struct incident *in) {
 static __attribute__((noinline)) void integrate(const struct incident *in, int b, double t,
                                                 double *restrict out, double *restrict extra) {
     const struct incident_block *k = &in->block[b];
-    const double ricker = in->pulse.kind == PULSE_RICKER;
-    const double from = t - in->pulse.t0, scale = 1 / in->pulse.sigma;
-    double sum[3][LANES] = {{0}};
+    const int point = in->wave[b / (in->blocks / in->waves)].point;
+    double sum[3][LANES] = {{0}}, turn[3][LANES] = {{0}};
     for (int p = 0; p < POINTS; p++) {
-        const double *place = barycentric[p];
+        const double *place = incident_place[p];
+        double f[LANES], turned[LANES];
+        at_point(in, b, p, t - in->pulse.t0, f, turned);
 #pragma omp simd
         for (int l = 0; l < LANES; l++) {
-            const double delay =
-                place[0] * k->delay[0][l] + place[1] * k->delay[1][l] + place[2] * k->delay[2][l];
-            const double f = share[p] * pulse_at(ricker, (from - delay) * scale);
-            sum[0][l] += place[0] * f;
-            sum[1][l] += place[1] * f;
-            sum[2][l] += place[2] * f;
+            const double part = incident_share[p] * f[l];
+            sum[0][l] += place[0] * part;
+            sum[1][l] += place[1] * part;
+            sum[2][l] += place[2] * part;
         }
+        for (int c = 0; point && c < 3; c++)
+            for (int l = 0; l < LANES; l++) turn[c][l] += place[c] * incident_share[p] * turned[l];
     }
     for (int c = 0; c < 3; c++)
 #pragma omp simd
         for (int l = 0; l < LANES; l++) out[c * LANES + l] = k->weight[l] * sum[c][l];
+    for (int c = 0; point && c < 3; c++)
+        for (int l = 0; l < LANES; l++) out[c * LANES + l] += in->sphere[b].turn[l] * turn[c][l];
     for (int c = 0; in->damped && c < 3; c++)
 #pragma omp simd
         for (int l = 0; l < LANES; l++) extra[c * LANES + l] = k->extra[l] * sum[c][l];
@@ -288,6 +94,14 @@ static double at_vertex(const struct incident *in, const double *share, int v) {
     double sum = 0;
     for (int i = in->begin[v]; i < in->begin[v + 1]; i++) sum += share[in->where[i]];
     return sum;
+}
+
+/* Whether a block's part of L_n is zero; the integral of f stays behind a point source's pulse. */
+static int is_zero(const struct incident *in, int b, double t) {
+    const struct incident_block *k = &in->block[b];
+    const int point = in->wave[b / (in->blocks / in->waves)].point;
+    if (in->differs && point) return t - k->first - in->pulse.t0 < in->start;
+    return quiet(in, t, k->first, k->last);
 }
 
 /* The share of core `me`: L_n at its vertices, to L, and with the extra weight added to E, if that
@@ -300,7 +114,7 @@ static void sample(struct incident *in, evn_crew *crew, int me, int cores, int n
          b < evn_crew_begin(in->blocks, me + 1, cores); b++) {
         double *out = in->share + (size_t)b * 3 * LANES;
         double *extra = out + (size_t)in->blocks * 3 * LANES;
-        if (off || quiet(in, t, in->block[b].first, in->block[b].last))
+        if (off || is_zero(in, b, t))
             for (int i = 0; i < 3 * LANES; i++) out[i] = extra[i] = 0;
         else
             integrate(in, b, t, out, extra);
@@ -319,12 +133,23 @@ int incident_cores(const struct incident *in, const evn_crew *crew, int n) {
     return evn_crew_cores(crew, (double)in->blocks * LANES * POINTS, 8192);
 }
 
+int incident_single(const struct incident *in) {
+    const struct wave *w = in->wave;
+    return in->waves == 1 && !w->point && w->amplitude == 1 && w->delay == 0;
+}
+
+const char *incident_reference(int single) {
+    return single ? "the incident wave at the origin" : "the pulse f, of a source f(t - r/c)/r";
+}
+
+int incident_plain(const struct incident *in) { return !in->sphere && !in->pulse.signal; }
+
 struct incident_time incident_at(const struct incident *in, int n) {
     return (struct incident_time){.t = n * in->dt,
                                   .t0 = in->pulse.t0,
                                   .scale = 1 / in->pulse.sigma,
-                                  .cut = cut,
-                                  .reach = cut * in->pulse.sigma,
+                                  .cut = PULSE_CUT,
+                                  .reach = in->end,
                                   .ricker = in->pulse.kind == PULSE_RICKER,
                                   .off = n <= 0 && in->differs};
 }
@@ -363,17 +188,27 @@ double incident_stands(const struct incident *in, int n) {
 }
 
 double incident_value(const struct incident *in, const double x[3], double t) {
-    return pulse_value(&in->pulse, t - dot(in->direction, x) / in->speed);
+    double sum = 0;
+    for (int i = 0; i < in->waves; i++) {
+        const struct wave *w = &in->wave[i];
+        const double way[3] = {x[0] - w->at[0], x[1] - w->at[1], x[2] - w->at[2]};
+        const double r = w->point ? sqrt(dot(way, way)) : 1;
+        const double delay = w->point ? r / in->speed + w->delay : incident_delay(in, w, x);
+        sum += w->amplitude * pulse_value(&in->pulse, t - delay) / r;
+    }
+    return sum;
 }
 
 double incident_early(const struct incident *in) {
     double max = 0;
-    for (int b = 0; b < in->blocks; b++)
-        for (int l = 0; l < LANES; l++)
-            for (int p = 0; p < POINTS && in->block[b].weight[l] != 0; p++) {
-                double delay = 0;
-                for (int c = 0; c < 3; c++) delay += barycentric[p][c] * in->block[b].delay[c][l];
-                max = fmax(max, fabs(pulse_value(&in->pulse, -delay)));
-            }
-    return max;
+    for (int b = 0; b < in->blocks; b++) {
+        const struct wave *w = &in->wave[b / (in->blocks / in->waves)];
+        for (int p = 0; p < POINTS; p++) {
+            double f[LANES], turned[LANES];
+            at_point(in, b, p, -in->pulse.t0, f, turned);
+            for (int l = 0; l < LANES; l++)
+                if (in->block[b].weight[l] != 0) max = fmax(max, fabs(w->amplitude * f[l]));
+        }
+    }
+    return max / in->height;
 }

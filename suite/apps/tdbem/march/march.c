@@ -108,7 +108,8 @@ static evn_status point_fields(struct march *m, int n, int q) {
             return evn_fail(EVN_BODY, "step %d: the field at a point is not finite", n);
     for (int i = p->points; i < points; i++) {
         const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
-        m->seen.null_field = fmax(m->seen.null_field, fabs(m->scattered[i] + incident));
+        m->seen.null_field =
+            fmax(m->seen.null_field, fabs(m->scattered[i] + incident) / p->incident->height);
     }
     return EVN_OK;
 }
@@ -288,7 +289,7 @@ static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
 /* A pulse that has nothing at a frequency leaves nothing to be divided by. */
 static evn_status check_spectra(const struct spectra *s) {
     for (int f = 0; f < s->count; f++)
-        for (int v = 0; v < s->columns && pulse_carries(&s->pulse, s->w[f]); v++) {
+        for (int v = 0; v < s->columns && s->carried[f]; v++) {
             const double complex u = spectra_value(s, f, v);
             if (!isfinite(creal(u)) || !isfinite(cimag(u)))
                 return evn_fail(EVN_BODY,

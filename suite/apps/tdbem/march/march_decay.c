@@ -9,7 +9,7 @@
 static int late(const struct march *m, int *half) {
     const tdbem_shape *s = &m->p->shape;
     const struct incident *in = m->p->incident;
-    const double past = in->pulse.t0 + in->last + 6.5 * in->pulse.sigma;
+    const double past = in->pulse.t0 + in->last + pulse_tail(&in->pulse);
     *half = (int)fmin(fmax(ceil(0.5 * m->p->mesh->longest / s->delta), 1), 1e9);
     return (int)fmin(fmax(ceil(past / in->dt), 0), 1e9) + 1;
 }

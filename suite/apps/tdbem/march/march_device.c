@@ -13,6 +13,7 @@ struct march_device {
     struct right_gpu *right;
     struct radiation_gpu *radiation;
     void *fast[2]; /* memory that the device reaches at full speed */
+    double *load;  /* [group * columns]: right-hand sides that the host makes; NULL: the device's */
 };
 
 /* ---- opening ---- */
@@ -50,6 +51,10 @@ evn_status march_device_open(struct march *m) {
     g->d = d;
     evn_status status = right_gpu_open(&g->right, m->p->incident, d, l->columns, l->rows, l->wide);
     if (!status) status = radiation_gpu_open(&g->radiation, m->p->radiation, d);
+    if (!status && !incident_plain(m->p->incident)) {
+        g->load = malloc((size_t)l->is.group * (size_t)l->columns * sizeof *g->load);
+        if (!g->load) status = evn_fail(EVN_MEMORY, "td-bem: no memory for right-hand sides");
+    }
     if (!status) make_fast(m);
     if (status) march_device_close(m);
     return status == EVN_MEMORY ? EVN_OK : status; /* the host can do it, too */
@@ -63,6 +68,7 @@ void march_device_close(struct march *m) {
         if (g->fast[i]) evn_host_memory_unregister(g->fast[i], g->d.device);
     right_gpu_close(g->right);
     radiation_gpu_close(g->radiation);
+    free(g->load);
     free(g);
     m->on_device = NULL;
 }
@@ -102,12 +108,32 @@ static evn_status come_home(struct march *m, int count) {
     return status ? status : solve_gpu_home(g->solve, count);
 }
 
+/* The right-hand sides of a group, where they are the host's. */
+struct loads {
+    struct march *m;
+    int n, q;
+};
+
+static void make_load(evn_crew *crew, int me, int cores, void *arg) {
+    const struct loads *step = arg;
+    struct march *m = step->m;
+    incident_part(m->p->incident, crew, me, cores, step->n + step->q,
+                  m->on_device->load + (size_t)step->q * (size_t)m->p->layout->columns);
+}
+
+static void make_loads(struct march *m, int n, int count) {
+    struct incident *in = m->p->incident;
+    for (struct loads step = {m, n, 0}; m->on_device->load && step.q < count; step.q++)
+        evn_crew_run(m->crew, &in->pace, incident_cores(in, m->crew, n + step.q), make_load, &step);
+}
+
 evn_status march_device_group(struct march *m, int n, int count, int *solved) {
     struct march_device *g = m->on_device;
     const size_t columns = (size_t)m->p->layout->columns;
     int most = 0;
     *solved = 0;
-    evn_status status = right_gpu_begin(g->right, m->total, m->before);
+    make_loads(m, n, count);
+    evn_status status = right_gpu_begin(g->right, m->total, m->before, g->load, count);
     if (!status) status = give(m, n, 0, count);
     if (!status) status = come_home(m, count);
     while (!status && *solved < count) {

@@ -19,7 +19,7 @@ evn_status source_load(struct source *s, const char *path) {
     for (;;) {
         if (s->size > FILE_BYTES) {
             fclose(file);
-            return evn_fail(EVN_USAGE, "%s: the file is larger than %d MiB; no mesh is", s->name,
+            return evn_fail(EVN_USAGE, "%s: the file is larger than %d MiB", s->name,
                             FILE_BYTES >> 20);
         }
         if (s->size + 1 >= room) {

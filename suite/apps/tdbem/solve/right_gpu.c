@@ -20,16 +20,15 @@ struct right_gpu {
     evn_kernel *integrate, *gather, *make;
     evn_buffer *wave, *ends, *rule, *share, *begin, *where, *load, *before, *total;
     int *kept; /* [d.steps + 1]: the step that each kept L is of */
+    int made;  /* the host has made l_n of the group, the q-th at q */
 };
 
 /* ---- opening ---- */
 
 static evn_status send_rule(struct right_gpu *g, double rule[INCIDENT_POINTS][4]) {
-    const double(*place)[3], *weight;
-    incident_rule(&place, &weight);
     for (int p = 0; p < INCIDENT_POINTS; p++) {
-        for (int c = 0; c < 3; c++) rule[p][c] = place[p][c];
-        rule[p][3] = weight[p];
+        for (int c = 0; c < 3; c++) rule[p][c] = incident_place[p][c];
+        rule[p][3] = incident_share[p];
     }
     return solve_device_send(&g->d, &g->rule, rule, INCIDENT_POINTS * sizeof *rule);
 }
@@ -107,7 +106,7 @@ static evn_status send_tables(struct right_gpu *g) {
 static evn_status open_all(struct right_gpu *g) {
     evn_status status = open_kernels(g);
     if (!status) status = make_room(g);
-    return status ? status : send_tables(g);
+    return status || !incident_plain(g->incident) ? status : send_tables(g);
 }
 
 evn_status right_gpu_open(struct right_gpu **out, const struct incident *incident,
@@ -151,12 +150,18 @@ static evn_status launch(struct right_gpu *g, evn_kernel *kernel, int groups,
     return evn_launch(g->d.queue, kernel, groups, evn_kernel_items(kernel), argument, arguments);
 }
 
-evn_status right_gpu_begin(struct right_gpu *g, const double *total, const double *before) {
+evn_status right_gpu_begin(struct right_gpu *g, const double *total, const double *before,
+                           const double *load, int count) {
+    const size_t columns = (size_t)g->columns, real = sizeof *load;
+
     evn_status status = evn_copy_to_device(g->d.queue, g->total, 0, total,
                                            (size_t)g->rows * (size_t)g->wide * sizeof *total);
     if (!status)
-        status = evn_copy_to_device(g->d.queue, g->before, 0, before,
-                                    3 * (size_t)g->columns * sizeof *before);
+        status = evn_copy_to_device(g->d.queue, g->before, 0, before, 3 * columns * sizeof *before);
+    g->made = load != NULL;
+    for (int q = 0; !status && load && q < count; q++)
+        status = evn_copy_to_device(g->d.queue, g->load, (size_t)q * (size_t)g->d.rows * real,
+                                    load + (size_t)q * columns, columns * real);
     return status;
 }
 
@@ -185,13 +190,14 @@ static evn_status sample(struct right_gpu *g, int n) {
 
 evn_status right_gpu_give(struct right_gpu *g, int n, int q, int ready) {
     const int differs = g->incident->differs, quiet = incident_quiet(g->incident, n);
+    const int again = g->incident->damped ? g->d.steps + 1 : 0;
     const struct incident_right right = {
         .rows = g->d.rows,
         .columns = g->columns,
-        .load = quiet     ? 0
-                : differs ? 2
-                          : 1,
-        .now = kept_at(g, n) + (g->incident->damped ? g->d.steps + 1 : 0),
+        .load = quiet                 ? 0
+                : differs && !g->made ? 2
+                                      : 1,
+        .now = g->made ? q : kept_at(g, n) + again,
         .last = kept_at(g, n - 1),
         .wide = g->wide,
         .step = q,
@@ -205,8 +211,8 @@ evn_status right_gpu_give(struct right_gpu *g, int n, int q, int ready) {
                                      BUFFER(g->d.result), BUFFER(g->d.scale),  BUFFER(g->d.root),
                                      BUFFER(g->d.result), BUFFER(g->d.vector), VALUE(right)};
     evn_status status = EVN_OK;
-    if (!quiet && differs) status = sample(g, n - 1);
-    if (!status && !quiet) status = sample(g, n);
+    if (!g->made && !quiet && differs) status = sample(g, n - 1);
+    if (!g->made && !status && !quiet) status = sample(g, n);
     return status ? status : launch(g, g->make, g->d.rows / SOLVE_CHUNK, argument, 9);
 }
 

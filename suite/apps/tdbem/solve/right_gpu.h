@@ -20,9 +20,11 @@ evn_status right_gpu_open(struct right_gpu **out, const struct incident *inciden
 /* Nothing may be in the queue any more. */
 void right_gpu_close(struct right_gpu *g);
 
-/* Before a group: its sums, and the last three steps, [3 * columns], latest first. Both must stay
- * as they are until the queue has been finished. */
-evn_status right_gpu_begin(struct right_gpu *g, const double *total, const double *before);
+/* Before a group: its sums, and the last three steps, [3 * columns], latest first; and, of waves
+ * that are not plain, l_n of its `count` steps, [count * columns], else NULL. All must stay as they
+ * are until the queue has been finished. */
+evn_status right_gpu_begin(struct right_gpu *g, const double *total, const double *before,
+                           const double *load, int count);
 /* Puts the equations of step n, the q-th of its group, into the queue; `ready`: SOLVE_READY. */
 evn_status right_gpu_give(struct right_gpu *g, int n, int q, int ready);
 /* The sums, and the rows behind those of M_0 on their way home. */
