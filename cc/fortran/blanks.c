@@ -95,48 +95,16 @@ static int behind_type(const char *c, int at) {
 static void cut_keyword(struct squeezed *s, int at) {
     static const char *const prefixes[] = {"recursive", "nonrecursive", "impure", "pure",
                                            "elemental"};
-    static const char *const words[] = {"enddo",
-                                        "endif",
-                                        "endblock",
-                                        "endassociate",
-                                        "endselect",
-                                        "endsubroutine",
-                                        "endfunction",
-                                        "endprogram",
-                                        "endmodule",
-                                        "endprocedure",
-                                        "endsubmodule",
-                                        "endinterface",
-                                        "endtype",
-                                        "goto",
-                                        "exit",
-                                        "cycle",
-                                        "return",
-                                        "moduleprocedure",
-                                        "modulesubroutine",
-                                        "modulefunction",
-                                        "submodule",
-                                        "subroutine",
-                                        "program",
-                                        "module",
-                                        "function",
-                                        "abstractinterface",
-                                        "interface",
-                                        "blockdata",
-                                        "selecttype",
-                                        "selectcase",
-                                        "implicit",
-                                        "common",
-                                        "dimension",
-                                        "allocatable",
-                                        "contiguous",
-                                        "pointer",
-                                        "target",
-                                        "save",
-                                        "call",
-                                        "external",
-                                        "use",
-                                        "type"};
+    /* clang-format off */
+    static const char *const words[] = {
+        "enddo", "endif", "endblock", "endassociate", "endselect", "endsubroutine", "endfunction",
+        "endprogram", "endmodule", "endprocedure", "endsubmodule", "endinterface", "endtype", "goto",
+        "exit", "cycle", "return", "moduleprocedure", "modulesubroutine", "modulefunction",
+        "submodule", "subroutine", "program", "module", "function", "abstractinterface", "interface",
+        "blockdata", "selecttype", "selectcase", "implicit", "common", "dimension", "allocatable",
+        "contiguous", "pointer", "target", "save", "call", "external", "use", "type",
+    };
+    /* clang-format on */
     const char *c = s->c;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (begins(c + at, prefixes[i])) {
