@@ -222,9 +222,11 @@ class Refused(Base):
         self.refuses([EVENER, "plan", "bt-mz", "--restart", "c"], "a plan computes nothing")
 
 
-class Ends(Base):
+class Halting(Base):
+    """Runs that end before they are done."""
+
     def start(self, words):
-        return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([*map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def until(self, path, run, before=0):
         """Waits until the file is there, and another one than `before`."""
@@ -234,49 +236,81 @@ class Ends(Base):
                 return
             time.sleep(0.002)
 
+    def interrupted(self, words, number=signal.SIGTERM):
+        """The step that the line says, which also says how to go on."""
+        run = self.start([*words, "--checkpoint", "c"])
+        self.until("c", run)
+        run.send_signal(number)
+        errors = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 130, errors)
+        said = re.fullmatch(r"evener: interrupted: stopped after step (\d+) of 10+; go on with --restart c\n", errors)
+        self.assertTrue(said, errors)
+        return int(said.group(1))
+
+    def gone_on(self, words, lists, pause, kills, look):
+        """The record of a run that is killed so many times, each time on the next of the lists and from the last state, at which look() looks."""
+        rng = random.Random(time.time_ns())
+        for kill in range(kills):
+            there = os.path.exists("c")
+            before = os.stat("c").st_mtime_ns if there else 0
+            run = self.start([*words, *lists[kill % len(lists)], "--checkpoint", "c", *(["--restart", "c"] if there else [])])
+            self.until("c", run, before)
+            time.sleep(pause * rng.random())
+            run.kill()
+            errors = run.communicate(timeout=60)[1]
+            self.assertIn(run.returncode, (0, -signal.SIGKILL), errors)
+            look()
+            if run.returncode == 0: # it was done: all over again
+                os.unlink("c")
+        return self.record([*words, *lists[0], "--checkpoint", "c", *(["--restart", "c"] if os.path.exists("c") else [])])
+
+    def fill_disk(self, words, every, sizes):
+        """The states `kept` on a disk with room, and `later` on one that was filled. Before the first step a full disk is bad input."""
+        if os.geteuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+            self.skipTest("needs a small file system of its own")
+        os.makedirs("small", exist_ok=True)
+        words = " ".join([*words, "--checkpoint", "small/c", "--every", str(every)])
+        done = subprocess.run(["unshare", "-m", "sh", "-c",
+                               f"mount -t tmpfs -o size={sizes[0]}k none small && {words} --steps 10; a=$?; ls -A small | wc -l; "
+                               f"umount small; mount -t tmpfs -o size={sizes[1]}k none small && {words} --steps {max(every, 10)}; b=$?; "
+                               f"cp small/c kept; {words} --steps 100000000 & run=$!; " # it is filled once a step is done
+                               f"while kill -0 $run 2>/dev/null && ! [ small/c -nt kept ]; do sleep 0.05; done; "
+                               f"while kill -0 $run 2>/dev/null; do " # a state that is being written has room
+                               f"sleep 0.1; head -c {sizes[2]}k /dev/zero >> small/full; done 2>/dev/null; wait $run; c=$?; "
+                               f"cp small/c later; ls -A small; echo $a $b $c"],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stdout.split(), ["0", "c", "full", "2", "0", "3"], done.stderr)
+        self.assertEqual(done.stderr.count("evener: "), 2, done.stderr)
+        self.assertEqual(done.stderr.count("No space left"), 2, done.stderr)
+
+
+class Ends(Halting):
     def test_interrupt(self):
         """The last state is kept, and the line says how to go on."""
         for words in (["--units", "1:CPU:1"], ranks(2)):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 with self.subTest(words=words, number=number):
-                    run = self.start(command("sp", "--steps", 10000000, "--every", 400, "--checkpoint", "c", *words))
-                    self.until("c", run)
-                    run.send_signal(number)
-                    errors = run.communicate(timeout=60)[1]
-                    self.assertEqual(run.returncode, 130, errors)
-                    said = re.fullmatch(r"evener: interrupted: stopped after step (\d+) of 10000000; go on with --restart c\n", errors)
-                    self.assertTrue(said, errors)
-                    self.assertEqual(State("c").step, int(said.group(1)))
+                    step = self.interrupted(command("sp", "--steps", 10000000, "--every", 400, *words), number)
+                    self.assertEqual(State("c").step, step)
                     os.unlink("c")
                     self.assertEqual(set(os.listdir()) - {"r.json"}, set())
 
     def test_kill(self):
         """kill -9 at any moment: what goes on from the last state ends with the same bits. Nothing else is left behind."""
-        rng = random.Random(time.time_ns())
+        words = command("lu", "--steps", 4000, "--every", 40)
         whole = self.record(command("lu", "--steps", 4000, "--units", "1:CPU:1"))
-        words = command("lu", "--steps", 4000, "--every", 40, "--checkpoint", "c")
-        lists = [["--units", "1:CPU:1"], ranks(2), ["--units", "2:CPU:1"], ranks(3)]
-        kills = left = 0
-        while kills < KILLS:
-            there = os.path.exists("c")
-            before = os.stat("c").st_mtime_ns if there else 0
-            run = self.start([*words, *map(str, lists[kills % len(lists)]), *(["--restart", "c"] if there else [])])
-            self.until("c", run, before)
-            time.sleep(0.1 * rng.random())
-            run.kill()
-            errors = run.communicate(timeout=60)[1]
-            self.assertIn(run.returncode, (0, -signal.SIGKILL), errors)
+        left = []
+
+        def look():
+            State("c")
             more = [name for name in os.listdir() if name.startswith(".evener-")]
             self.assertLessEqual(set(os.listdir()), {"r.json", "c", *more})
-            left += len(more) # killed between two calls that give it its name: <evener/output.h>
+            left.extend(more) # killed between two calls that give it its name: <evener/output.h>
             for name in more:
                 os.unlink(name)
-            kills += 1
-            State("c")
-            if run.returncode == 0: # it was done: all over again
-                os.unlink("c")
-        self.assertLessEqual(left, 1 + KILLS // 100)
-        r = self.record([*words, *(["--restart", "c"] if os.path.exists("c") else []), "--units", "1:CPU:1"])
+
+        r = self.gone_on(words, [["--units", "1:CPU:1"], ranks(2), ["--units", "2:CPU:1"], ranks(3)], 0.1, KILLS, look)
+        self.assertLessEqual(len(left), 1 + KILLS // 100)
         self.assertEqual(r["hash"], whole["hash"])
 
     def test_two_at_once(self):
@@ -296,24 +330,9 @@ class Ends(Base):
         self.assertEqual(os.listdir(), ["c"])
 
     def test_full_disk(self):
-        """Before the first step it is bad input; later the run ends, and the earlier state is as it was."""
-        if os.geteuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
-            self.skipTest("needs a small file system of its own")
-        os.mkdir("small")
+        """Later than at the first step the run ends, and the earlier state is as it was."""
         for more in (["--units", "1:CPU:1"], ranks(2)):
-            words = " ".join(command("bt", "--checkpoint", "small/c", "--every", 5, *more))
-            done = subprocess.run(["unshare", "-m", "sh", "-c",
-                                   f"mount -t tmpfs -o size=100k none small && {words} --steps 10; a=$?; ls -A small | wc -l; "
-                                   f"umount small; mount -t tmpfs -o size=400k none small && {words} --steps 10; b=$?; "
-                                   f"cp small/c kept; {words} --steps 100000000 & run=$!; " # it is filled once a step is done
-                                   f"while kill -0 $run 2>/dev/null && ! [ small/c -nt kept ]; do sleep 0.05; done; "
-                                   f"while kill -0 $run 2>/dev/null; do " # a state that is being written has room
-                                   f"sleep 0.1; head -c 300k /dev/zero >> small/full; done 2>/dev/null; wait $run; c=$?; "
-                                   f"cp small/c later; ls -A small; echo $a $b $c"],
-                                  capture_output=True, text=True, timeout=120)
-            self.assertEqual(done.stdout.split(), ["0", "c", "full", "2", "0", "3"], done.stderr)
-            self.assertEqual(done.stderr.count("evener: "), 2, done.stderr)
-            self.assertEqual(done.stderr.count("No space left"), 2, done.stderr)
+            self.fill_disk(command("bt", *more), 5, (100, 400, 300))
             self.assertEqual(State("kept").step, 10)
             self.assertEqual(State("later").step % 5, 0)
 

@@ -9,10 +9,7 @@ Run: ctest -R '^command-ft-mg-checkpoint$', or tests/command/test_ft_mg_checkpoi
 """
 import os
 import random
-import re
-import signal
 import struct
-import subprocess
 import time
 import unittest
 
@@ -212,22 +209,13 @@ class Refused(Base):
                 self.refuses(command("mg", "--variant", variant, option, "c"), f"--variant {variant} and {option} c", "slabs")
 
 
-class Ends(Base):
-    start, until = npbmz.Ends.start, npbmz.Ends.until
-
+class Ends(Base, npbmz.Halting):
     def test_interrupt(self):
         """The last state is kept, the line says how to go on, and what goes on has the bits."""
         for app in SIZE:
             for words in (ALONE, ranks(2)):
                 with self.subTest(app=app, words=words):
-                    run = self.start(command(app, "--steps", 1000000, "--every", LONG[app][1], "--checkpoint", "c", *words))
-                    self.until("c", run)
-                    run.send_signal(signal.SIGTERM)
-                    errors = run.communicate(timeout=60)[1]
-                    self.assertEqual(run.returncode, 130, errors)
-                    said = re.fullmatch(r"evener: interrupted: stopped after step (\d+) of 1000000; go on with --restart c\n", errors)
-                    self.assertTrue(said, errors)
-                    step = int(said.group(1))
+                    step = self.interrupted(command(app, "--steps", 1000000, "--every", LONG[app][1], *words))
                     self.assertEqual(state(app).step, step)
                     whole = self.whole(app, step + 3)
                     self.same(self.record(command(app, "--steps", step + 3, "--restart", "c", *ALONE)), whole, step)
@@ -236,47 +224,19 @@ class Ends(Base):
 
     def test_kill(self):
         """kill -9 at any moment: what goes on from the last state ends with the same bits."""
-        rng = random.Random(time.time_ns())
         lists = [ALONE, ranks(2), ["--units", "2:CPU:1", "--oversubscribe"], ranks(3)]
         for app, (steps, every) in LONG.items():
             whole = self.whole(app, steps)
-            words = command(app, "--steps", steps, "--every", every, "--checkpoint", "c")
-            for kill in range(KILLS):
-                there = os.path.exists("c")
-                before = os.stat("c").st_mtime_ns if there else 0
-                run = self.start([*words, *map(str, lists[kill % 4]), *(["--restart", "c"] if there else [])])
-                self.until("c", run, before)
-                time.sleep(0.05 * rng.random())
-                run.kill()
-                errors = run.communicate(timeout=60)[1]
-                self.assertIn(run.returncode, (0, -signal.SIGKILL), errors)
-                self.assertEqual(state(app).step % every, 0)
-                if run.returncode == 0:  # it was done: all over again
-                    os.unlink("c")
-            there = os.path.exists("c")
-            r = self.record([*words, *ALONE, *(["--restart", "c"] if there else [])])
+            r = self.gone_on(command(app, "--steps", steps, "--every", every), lists, 0.05, KILLS,
+                             lambda app=app, every=every: self.assertEqual(state(app).step % every, 0))
             self.assertEqual((r["hash"], r.get("checksums"), r.get("norm")),
                              (whole["hash"], whole.get("checksums"), whole.get("norm")))
             os.unlink("c")
 
     def test_full_disk(self):
-        """Before the first step it is bad input; later the run ends, and the earlier state is as it was."""
-        if os.geteuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
-            self.skipTest("needs a small file system of its own")
-        os.mkdir("small")
+        """Later than at the first step the run ends, and the earlier state is as it was."""
         for more in (ALONE, ranks(2)):
-            words = " ".join(command("mg", "--checkpoint", "small/c", "--every", 200, *more))
-            done = subprocess.run(["unshare", "-m", "sh", "-c",
-                                   f"mount -t tmpfs -o size=200k none small && {words} --steps 10; a=$?; ls -A small | wc -l; "
-                                   f"umount small; mount -t tmpfs -o size=700k none small && {words} --steps 200; b=$?; "
-                                   f"cp small/c kept; {words} --steps 100000000 & run=$!; " # it is filled once a step is done
-                                   f"while kill -0 $run 2>/dev/null && ! [ small/c -nt kept ]; do sleep 0.05; done; "
-                                   f"while kill -0 $run 2>/dev/null; do " # a state that is being written has room
-                                   f"sleep 0.1; head -c 600k /dev/zero >> small/full; done 2>/dev/null; wait $run; c=$?; "
-                                   f"cp small/c later; ls -A small; echo $a $b $c"],
-                                  capture_output=True, text=True, timeout=120)
-            self.assertEqual(done.stdout.split(), ["0", "c", "full", "2", "0", "3"], done.stderr)
-            self.assertEqual(done.stderr.count("No space left"), 2, done.stderr)
+            self.fill_disk(command("mg", *more), 200, (200, 700, 600))
             self.assertEqual((state("mg", "kept").step, state("mg", "later").step % 200), (200, 0))
 
 

@@ -14,6 +14,7 @@ static const char *spec; /* NULL: emulated */
 /* ---- a loop with regions ------------------------------------------------------------------- */
 
 enum { TASKS = 12, SLOTS_MAX = 2, REGIONS_MAX = TASKS * SLOTS_MAX };
+enum { N = 9, VALUES = N * N * N, FACES = 2 * TASKS };
 
 struct fixture {
     evn_units *units;
@@ -24,6 +25,8 @@ struct fixture {
     size_t bytes; /* of each region */
     char *block[REGIONS_MAX], *want[REGIONS_MAX];
     int region[REGIONS_MAX];
+    evn_face face[FACES]; /* a ring, of begin_ring() */
+    evn_exchange *x;      /* of it */
 };
 
 static const char *const lists[] = {"1:CPU:1",         "3:CPU:1",         "2:CPU:2",
@@ -70,6 +73,7 @@ static int begin(struct fixture *f, const char *list, const char *devices, const
 }
 
 static void end(struct fixture *f) {
+    if (f->x) evn_exchange_close(f->x);
     evn_place_close(f->place);
     close_loop(f->loop, f->schedule);
     close_units(f->units);
@@ -152,8 +156,6 @@ static void plain(const evn_face *face, int faces, size_t element, int slots, ch
 
 /* Each task has a block of N x N x N values; plane 0 comes from the task before, plane N-1 from the
  * one behind, along the first or the last index in turn, so that both kinds of strides occur. */
-enum { N = 9, VALUES = N * N * N, FACES = 2 * TASKS };
-
 static void ring(evn_face face[FACES], int first) {
     for (int t = 0; t < TASKS; t++)
         for (int side = 0; side < 2; side++) {
@@ -174,47 +176,47 @@ static void ring(evn_face face[FACES], int first) {
         }
 }
 
+/* 0: there are no such devices. */
+static int begin_ring(struct fixture *f, const char *list, const char *devices,
+                      const char *schedule) {
+    if (!begin(f, list, devices, schedule, 1, VALUES * sizeof(double))) return 0;
+    ring(f->face, 0);
+    ok(evn_exchange_open(&f->x, f->loop, sizeof(double), FACES, f->face, NULL));
+    return 1;
+}
+
 TEST(as_a_plain_copy) {
-    evn_face face[FACES];
-    ring(face, 0);
     for (int l = 0; l < LISTS; l++) {
         struct fixture f;
-        evn_exchange *x;
-        if (!begin(&f, lists[l], "emulated", "static", 1, VALUES * sizeof(double))) continue;
-        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        if (!begin_ring(&f, lists[l], "emulated", "static")) continue;
         /* on the host; where their owners are; elsewhere there; where they are on the host, too */
         for (int way = 0; way < 4; way++) {
             change(&f);
             if (way == 1) ok(evn_loop_bring(f.loop));
             if (way >= 2) visit_regions(&f, way == 2 ? EVN_BOTH : EVN_READ);
-            ok(evn_exchange_run(x));
-            plain(face, FACES, sizeof(double), 1, f.want);
+            ok(evn_exchange_run(f.x));
+            plain(f.face, FACES, sizeof(double), 1, f.want);
             compare(&f);
         }
-        evn_exchange_close(x);
         end(&f);
     }
 }
 
 /* Bytes and messages as counted from the faces; never more copies than messages. */
 TEST(counts) {
-    evn_face face[FACES];
-    ring(face, 0);
     for (int l = 0; l < LISTS; l++) {
         struct fixture f;
-        evn_exchange *x;
-        if (!begin(&f, lists[l], "emulated", "static", 1, VALUES * sizeof(double))) continue;
-        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        if (!begin_ring(&f, lists[l], "emulated", "static")) continue;
         ok(evn_loop_bring(f.loop));
         evn_loop_reset_stats(f.loop);
-        for (int i = 0; i < 3; i++) ok(evn_exchange_run(x));
+        for (int i = 0; i < 3; i++) ok(evn_exchange_run(f.x));
         const int units = evn_units_count(f.units), *owner = evn_loop_owner(f.loop);
         int pairs = 0;
         double bytes = 0, *matrix = calloc((size_t)(units * units), sizeof *matrix);
         char *met = calloc((size_t)(units * units), 1);
-        assert_int_equal(evn_exchange_pairs(x, matrix) >= 0, 1);
+        assert_int_equal(evn_exchange_pairs(f.x, matrix) >= 0, 1);
         for (int i = 0; i < FACES; i++) {
-            int a = owner[face[i].from], b = owner[face[i].to];
+            int a = owner[f.face[i].from], b = owner[f.face[i].to];
             matrix[a * units + b] -= (N - 2) * (N - 2) * 8;
             if (a == b) continue;
             bytes += (N - 2) * (N - 2) * 8;
@@ -235,7 +237,6 @@ TEST(counts) {
         if (!strstr(lists[l], "GPU:2")) assert_true(totals.copies <= 3 * pairs);
         free(met);
         free(matrix);
-        evn_exchange_close(x);
         end(&f);
     }
 }
@@ -244,20 +245,15 @@ TEST(counts) {
  * device to device, or one out of the one and one into the other. */
 TEST(transports) {
     if (spec) skip();
-    evn_face face[FACES];
-    ring(face, 0);
     for (int peer = 0; peer < 2; peer++) {
         struct fixture f;
-        evn_exchange *x;
         evn_counts before[3];
-        begin(&f, "3:GPU:1", peer ? "emulated" : "emulated:3,peer=no", "static", 1,
-              VALUES * sizeof(double));
-        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        begin_ring(&f, "3:GPU:1", peer ? "emulated" : "emulated:3,peer=no", "static");
         ok(evn_loop_bring(f.loop));
-        ok(evn_exchange_run(x)); /* plans */
+        ok(evn_exchange_run(f.x)); /* plans */
         for (int u = 0; u < 3; u++)
             before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
-        for (int i = 0; i < 5; i++) ok(evn_exchange_run(x));
+        for (int i = 0; i < 5; i++) ok(evn_exchange_run(f.x));
         for (int u = 0; u < 3; u++) {
             const evn_counts c =
                 evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
@@ -266,7 +262,6 @@ TEST(transports) {
             assert_int_equal(c.copies_out, peer ? 0 : 5 * 2);
             assert_int_equal(c.copies_in, peer ? 0 : 5 * 2);
         }
-        evn_exchange_close(x);
         end(&f);
     }
 }
@@ -477,31 +472,27 @@ static evn_status late(evn_unit *unit, evn_batch *batch, void *arg) {
 TEST(halves) {
     static const char *const schedules[] = {"static", "dynamic:chunk=1,memorize=0"};
     static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
-    evn_face face[FACES];
-    ring(face, 0);
     int opened = 0, possible = 0;
     for (int l = 0; l < LISTS; l++)
         for (int s = 0; s < 4; s++) {
             struct fixture f;
             struct halves h = {0};
-            if (!begin(&f, lists[l], devices[s / 2], schedules[s % 2], 1, VALUES * sizeof(double)))
-                continue;
+            if (!begin_ring(&f, lists[l], devices[s / 2], schedules[s % 2])) continue;
             possible += evn_units_devices(f.units) > 1;
-            ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+            h.x[0] = f.x;
             ok(evn_loop_bring(f.loop));
             for (int i = 0; i < 3; i++) {
                 ok(evn_exchange_start(h.x[0], &h.open[0]));
                 if (s % 2) assert_false(h.open[0]); /* nobody knows who will have what */
                 opened += h.open[0];
                 ok(evn_loop_run(f.loop, late, &h));
-                plain(face, FACES, sizeof(double), 1, f.want);
+                plain(f.face, FACES, sizeof(double), 1, f.want);
             }
             compare(&f);
             /* what was finished is not finished again */
             change(&f);
             ok(evn_loop_run(f.loop, late, &h));
             compare(&f);
-            evn_exchange_close(h.x[0]);
             end(&f);
         }
     assert_true(opened > 0 || !possible);
@@ -578,46 +569,36 @@ TEST(least) {
 /* Tasks of one unit that its devices drew are dealt out by weight once they are kept: what the
  * first half would send to where they were drawn is not left to a second one. */
 TEST(dealt_anew) {
-    evn_face face[FACES];
-    ring(face, 0);
     struct fixture f;
     struct halves h = {0};
-    if (!begin(&f, "1:GPU:2", "emulated", "dynamic:chunk=1,memorize=2", 1, VALUES * sizeof(double)))
-        return;
-    ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+    if (!begin_ring(&f, "1:GPU:2", "emulated", "dynamic:chunk=1,memorize=2")) return;
+    h.x[0] = f.x;
     for (int i = 0; i < 5; i++) {
         ok(evn_loop_run(f.loop, late, &h));
         ok(evn_exchange_start(h.x[0], &h.open[0]));
-        plain(face, FACES, sizeof(double), 1, f.want);
+        plain(f.face, FACES, sizeof(double), 1, f.want);
         assert_int_equal(h.open[0], i > 1);
     }
     ok(evn_loop_run(f.loop, late, &h));
     compare(&f);
-    evn_exchange_close(h.x[0]);
     end(&f);
 }
 
 /* Closed, or given other units, while messages are under way: these have gone nowhere. */
 TEST(given_up_between_halves) {
     if (spec) skip();
-    evn_face face[FACES];
-    ring(face, 0);
     for (int way = 0; way < 4; way++) {
         struct fixture f;
-        evn_exchange *x;
         int open;
-        begin(&f, "1:CPU:1,2:GPU:1",
-              way % 2 ? "emulated:2,latency=5ms" : "emulated:2,latency=5ms,peer=no", "static", 1,
-              VALUES * sizeof(double));
-        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        begin_ring(&f, "1:CPU:1,2:GPU:1",
+                   way % 2 ? "emulated:2,latency=5ms" : "emulated:2,latency=5ms,peer=no", "static");
         ok(evn_loop_bring(f.loop));
-        ok(evn_exchange_start(x, &open));
+        ok(evn_exchange_start(f.x, &open));
         assert_true(open);
         if (way / 2) {
             f.loop->listener->units_changed(f.loop->listener->arg);
-            ok(evn_exchange_run(x));
+            ok(evn_exchange_run(f.x));
         }
-        evn_exchange_close(x);
         end(&f);
     }
 }
@@ -870,70 +851,60 @@ TEST(overlaps_by_address) {
 
 TEST(used_wrongly) {
     struct fixture f;
-    evn_exchange *x;
-    evn_face face[FACES];
-    ring(face, 0);
-    if (!begin(&f, "1:CPU:1,1:GPU:1", "emulated", "static", 1, VALUES * sizeof(double))) return;
-    ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
-    assert_int_equal(evn_exchange_needs(x, 0), -1);
+    if (!begin_ring(&f, "1:CPU:1,1:GPU:1", "emulated", "static")) return;
+    assert_int_equal(evn_exchange_needs(f.x, 0), -1);
     assert_says("before the first run");
     ok(evn_loop_bring(f.loop));
     /* a region that somebody holds: none of the others is held afterwards */
     const int where = evn_place_where(f.place, f.region[11]);
     ok(evn_place_acquire(f.place, 1, &f.region[11], where, EVN_BOTH));
-    assert_int_equal(evn_exchange_run(x), EVN_USAGE);
+    assert_int_equal(evn_exchange_run(f.x), EVN_USAGE);
     evn_place_release(f.place, 1, &f.region[11], where);
-    ok(evn_exchange_run(x));
-    plain(face, FACES, sizeof(double), 1, f.want);
-    assert_int_equal(evn_exchange_needs(x, TASKS), -1);
+    ok(evn_exchange_run(f.x));
+    plain(f.face, FACES, sizeof(double), 1, f.want);
+    assert_int_equal(evn_exchange_needs(f.x, TASKS), -1);
     assert_says("no task 12");
-    assert_int_equal(evn_exchange_needs(x, -1), -1);
+    assert_int_equal(evn_exchange_needs(f.x, -1), -1);
     /* units change: all that was theirs is given back, and made again */
     f.loop->listener->units_changed(f.loop->listener->arg);
-    assert_int_equal(evn_exchange_needs(x, 0), -1);
-    ok(evn_exchange_run(x));
-    plain(face, FACES, sizeof(double), 1, f.want);
+    assert_int_equal(evn_exchange_needs(f.x, 0), -1);
+    ok(evn_exchange_run(f.x));
+    plain(f.face, FACES, sizeof(double), 1, f.want);
     compare(&f);
     /* the loop has got other regions */
     const int swap = f.region[0];
     f.region[0] = f.region[1];
     f.region[1] = swap;
     follow(&f);
-    assert_fails(evn_exchange_run(x), EVN_USAGE, "other regions");
+    assert_fails(evn_exchange_run(f.x), EVN_USAGE, "other regions");
     f.region[1] = f.region[0];
     f.region[0] = swap;
     follow(&f);
-    ok(evn_exchange_run(x));
+    ok(evn_exchange_run(f.x));
     f.loop->place = NULL;
-    assert_fails(evn_exchange_run(x), EVN_USAGE, "another place");
-    evn_exchange_close(x);
+    assert_fails(evn_exchange_run(f.x), EVN_USAGE, "another place");
     end(&f);
 }
 
 /* Memory is refused once, wherever that is: the next run, or the one after it, is right. */
 TEST(no_memory_once) {
     if (spec) skip();
-    evn_face face[FACES];
-    ring(face, 0);
     int failures = 0;
     for (int n = 1; n < 14; n++) {
         struct fixture f;
-        evn_exchange *x;
         char devices[64];
         snprintf(devices, sizeof devices, "emulated:2,peer=no,bad=1,fail=alloc@%d", n);
-        begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
-        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        begin_ring(&f, "1:CPU:1,2:GPU:1", devices, "static");
         while (evn_loop_bring(f.loop)) continue;
         for (evn_status status = EVN_MEMORY; status;) {
-            status = evn_exchange_run(x);
+            status = evn_exchange_run(f.x);
             if (!status) break;
             assert_int_equal(status, EVN_MEMORY);
             assert_int_equal(evn_loop_failed_unit(f.loop), 2);
             failures++;
         }
-        plain(face, FACES, sizeof(double), 1, f.want);
+        plain(f.face, FACES, sizeof(double), 1, f.want);
         compare(&f);
-        evn_exchange_close(x);
         end(&f);
     }
     assert_true(failures > 4);
@@ -944,8 +915,6 @@ TEST(no_memory_once) {
 TEST(device_fails) {
     if (spec) skip();
     static const char *const kinds[] = {"kernel", "copy", "lost"};
-    evn_face face[FACES];
-    ring(face, 0);
     int failures = 0;
     for (int k = 0; k < 3; k++)
         for (int n = 1; n < 60; n++)
@@ -955,8 +924,8 @@ TEST(device_fails) {
                 char devices[64];
                 snprintf(devices, sizeof devices, "emulated:2,bad=1,fail=%s@%d%s", kinds[k], n,
                          n % 2 ? ",peer=no" : "");
-                begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
-                ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+                begin_ring(&f, "1:CPU:1,2:GPU:1", devices, "static");
+                h.x[0] = f.x;
                 evn_status status = evn_loop_bring(f.loop);
                 for (int i = 0; i < 3 && !status; i++) {
                     status =
@@ -975,7 +944,6 @@ TEST(device_fails) {
                 /* closing says nothing */
                 char why[1024];
                 snprintf(why, sizeof why, "%s", evn_message());
-                evn_exchange_close(h.x[0]);
                 assert_string_equal(evn_message(), why);
                 end(&f);
             }
