@@ -71,21 +71,6 @@ void both_zones(struct both *b, enum npbmz_benchmark benchmark, double dt, const
     open_scratch(b);
 }
 
-void both_class(struct both *b, enum npbmz_benchmark benchmark, char class_) {
-    memset(b, 0, sizeof *b);
-    struct problem *p = &b->p;
-    assert_int_equal(problem_class(p, benchmark, class_), 0);
-    assert_int_equal(problem_zones(p), 0);
-    double *work = both_memory(zone_forcing_scratch(p, 1) * sizeof *work);
-    for (int n = 0; n < p->zones; n++) {
-        assert_int_equal(zone_alloc(p, &p->zone[n]), 0);
-        zone_forcing(p, &p->zone[n], work, &both_alone); /* changes u */
-        zone_initialise(p, &p->zone[n]);
-    }
-    free(work);
-    open_scratch(b);
-}
-
 /* ---- the device's -------------------------------------------------------------------------- */
 
 static int entry(const struct both *b, int n) { return b->p.zones - 1 - n; }
@@ -138,10 +123,6 @@ static void fetch(struct both *b, int n, const struct zone *to) {
     void *block = zone_block(&b->p, to, &bytes);
     assert_ok(evn_copy_to_host(b->queue, block, b->field, both_at(b, n), bytes));
     assert_ok(evn_queue_finish(b->queue));
-}
-
-void both_fetch(struct both *b) {
-    for (int n = 0; n < b->p.zones; n++) fetch(b, n, &b->p.zone[n]);
 }
 
 struct zone both_get(struct both *b, int n) {

@@ -2,7 +2,7 @@
  * host's: the device has a copy of each zone's block, in a batch that goes from the last zone to
  * the first and lies in memory the other way round, with room in between.
  *
- * First the zones, both_zones() or both_class(); then the device, both_device(). Without that they
+ * First the zones, both_zones(); then the device, both_device(). Without that they
  * are the host's alone.
  */
 #ifndef TEST_BOTH_H
@@ -31,16 +31,13 @@ void *both_memory(size_t bytes);
  * sorts of finite numbers in the padding of u and f. Spacings differ in all directions. */
 void both_zones(struct both *b, enum npbmz_benchmark benchmark, double dt, const int shape[][3],
                 int zones);
-/* All zones of a class in their initial state. */
-void both_class(struct both *b, enum npbmz_benchmark benchmark, char class_);
 /* Opens test_device() with the solver, or without one where it is NULL, and puts all zones there.
  * max_work: as of gpu_open(). */
 void both_device(struct both *b, const struct gpu_solver *solver, size_t max_work);
 void both_close(struct both *b);
 
-/* All blocks to the device, and back over the host's. */
+/* All blocks to the device. */
 void both_put(struct both *b);
-void both_fetch(struct both *b);
 /* Zone n as the device has it, in a block of its own; zone_free() gives it back. */
 struct zone both_get(struct both *b, int n);
 /* Where zone n's block begins in the field, in bytes. */

@@ -1,15 +1,11 @@
 /* BT-MZ's kernels against the host's solver and plain.c: zones of unequal shapes in one batch with
- * random gases, the bits where nothing is fused, official runs; how many launches a step takes, and
- * what it must leave alone. The device is check.h's. Run: ctest -R gpu_bt */
+ * random gases, the bits where nothing is fused; how many launches a step takes, and what it must
+ * leave alone. Official runs are command-hash's. The device is check.h's. Run: ctest -R gpu_bt */
 #include "both.h"
 #include "check.h"
 #include "npbmz/bt/bt_gpu.h"
 #include "npbmz/mesh/mesh.h"
-#include "official_bt.h"
 #include "padding.h"
-#include "plain.h"
-
-#include <math.h>
 
 extern const evn_kernel_source bt_kernels;
 
@@ -105,30 +101,6 @@ TEST(padding) {
     }
     both_close(&b);
 }
-
-/* Official runs: NAS-03-010's figures, with plain.c's set-up, exchange and norms. */
-static void official_run(const struct official_bt *o) {
-    struct plain q;
-    plain_open(&q, NPBMZ_BT, o->class_);
-    struct both b;
-    both_class(&b, NPBMZ_BT, o->class_);
-    for (int n = 0; n < b.p.zones; n++) plain_put(&b.p.zone[n], b.p.zone[n].f, q.zone[n].f);
-    both_device(&b, &gpu_bt, 0);
-    for (int t = 0; t < b.p.steps; t++) {
-        plain_exchange(&q);
-        for (int n = 0; n < b.p.zones; n++) plain_put(&b.p.zone[n], b.p.zone[n].u, q.zone[n].u);
-        both_put(&b);
-        both_device_steps(&b, 1);
-        both_fetch(&b);
-        for (int n = 0; n < b.p.zones; n++) plain_get(&b.p.zone[n], b.p.zone[n].u, q.zone[n].u);
-    }
-    assert_official_bt(&q, o);
-    both_close(&b);
-    plain_close(&q);
-}
-
-TEST(class_s) { official_run(&official_bt[0]); }
-TEST(class_w) { official_run(&official_bt[1]); }
 
 int main(void) {
     const int missing = test_devices(&bt_kernels, NULL);

@@ -1,13 +1,11 @@
 /* LU-MZ's kernels against the host's solver and plain.c: zones of unequal shapes in one batch with
- * random gases, the bits where nothing is fused, the official norms of class S; what a step
- * launches, reads and leaves alone. The device is check.h's. Run: ctest -R gpu_lu */
+ * random gases, the bits where nothing is fused; what a step launches, reads and leaves alone.
+ * Official runs are command-hash's. The device is check.h's. Run: ctest -R gpu_lu */
 #define NPBMZ_ITEM
 #include "npbmz/lu/wave.h"
 
 #include "both.h"
 #include "check.h"
-#include "copy_faces.h"
-#include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
 
 #include <math.h>
@@ -182,43 +180,6 @@ TEST(pieces) {
         assert_true(groups * LU_RESIDUAL_ITEMS >= z.sj * (z.ny - 2) &&
                     (groups - 1) * LU_RESIDUAL_ITEMS < z.sj * (z.ny - 2));
     }
-}
-
-/* ---- an official run ----------------------------------------------------------------------- */
-
-/* All of class S, with the exchange done by the host between the two parts of a step, as late as
- * it may be: planes taken before the sweeps, put in after them. */
-TEST(class_s) {
-    struct both b;
-    both_class(&b, NPBMZ_LU, 'S');
-    both_device(&b, &gpu_lu, 0);
-    const struct problem *p = &b.p;
-    assert_ok(gpu_prepare(b.gpu));
-    for (int t = 0; t < p->steps; t++) {
-        both_fetch(&b); /* as it is before the step */
-        for (int n = 0; n < p->zones; n++) copy_faces(p, n);
-        assert_ok(gpu_step(b.gpu));
-        for (int n = 0; n < p->zones; n++) {
-            struct zone z = both_get(&b, n);
-            both_copy_interior(&z, p->zone[n].u, z.u);
-            zone_free(&z);
-        }
-        both_put(&b);
-        assert_ok(gpu_finish(b.gpu));
-    }
-    both_fetch(&b);
-    struct norms zone[64], total;
-    assert_true(p->zones <= 64);
-    memset(zone, 0, sizeof zone);
-    for (int n = 0; n < p->zones; n++) {
-        const struct zone *z = &p->zone[n];
-        zone_residual_norm(z, z->r, zone[n].residual);
-        zone_error_norm(p, z, zone[n].error);
-        zone[n].surface = zone_surface(p, z);
-    }
-    norms_sum(zone, p->zones, &total);
-    assert_int_equal(verify_run(p, p->steps, &total), 1);
-    both_close(&b);
 }
 
 int main(void) {

@@ -1,10 +1,8 @@
 /* SP-MZ's kernels against the host's solver and plain.c: zones of all shapes in one batch, to the
- * bit where nothing is fused, else to rounding; official runs; how many launches a step takes, and
- * what it must leave alone. The device is check.h's. Run: ctest -R gpu_sp */
+ * bit where nothing is fused, else to rounding; how many launches a step takes, and what it must
+ * leave alone. Official runs are command-hash's. The device is check.h's. Run: ctest -R gpu_sp */
 #include "both.h"
 #include "check.h"
-#include "copy_faces.h"
-#include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/sp/sp_zone.h"
 #include "plain.h"
@@ -115,46 +113,6 @@ TEST(work_space) {
     z.nx = 35;
     assert_int_equal(gpu_sp.work(&p, &z), 7 * 36 * 18 * 26 + 16 * 11 * 32 * ((18 * 26 + 15) / 16));
 }
-
-/* ---- official runs ------------------------------------------------------------------------- */
-
-/* The host exchanges and has the norms; it runs its own solver on other zones beside, to compare
- * with. */
-static void official_run(char class_) {
-    struct both b, host;
-    both_class(&b, NPBMZ_SP, class_);
-    both_class(&host, NPBMZ_SP, class_);
-    both_device(&b, &gpu_sp, 0);
-    const struct problem *p = &b.p;
-    for (int t = 0; t < p->steps; t++) {
-        for (int n = 0; n < p->zones; n++) {
-            copy_faces(p, n);
-            copy_faces(&host.p, n);
-        }
-        both_put(&b);
-        both_device_steps(&b, 1);
-        both_fetch(&b);
-        both_host_steps(&host, 1);
-    }
-    struct norms *norms = both_memory((size_t)p->zones * sizeof *norms), total;
-    for (int n = 0; n < p->zones; n++) {
-        struct plain_zone z;
-        plain_zone_of(&z, p, &p->zone[n]);
-        plain_zone_residual_norm(&z, norms[n].residual);
-        plain_zone_close(&z);
-        zone_error_norm(p, &p->zone[n], norms[n].error);
-        if (!sp_kernels.contract && zone_hash(&p->zone[n]) != zone_hash(&host.p.zone[n]))
-            fail_msg("class %c, zone %d: other bits than the host", class_, n);
-    }
-    norms_sum(norms, p->zones, &total);
-    assert_int_equal(verify_run(p, p->steps, &total), 1);
-    free(norms);
-    both_close(&host);
-    both_close(&b);
-}
-
-TEST(class_s) { official_run('S'); }
-TEST(class_w) { official_run('W'); }
 
 int main(void) {
     const int missing = test_devices(&sp_kernels, NULL);
