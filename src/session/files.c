@@ -154,6 +154,7 @@ const struct session_files session_files = {
     .tell = tell_files,
     .units_opened = session_trace_keep,
     .loop_opened = keep_bursts,
+    .take_plan = session_take_plan,
     .loop_closes = loop_closes,
     .forget = forget,
     .write = write_files,

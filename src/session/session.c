@@ -18,11 +18,11 @@ enum {
 /* -- the files -- */
 
 static evn_status open_files(evn_session *s) {
-    static const char *const variable[] = {"EVENER_RECORD", "EVENER_TRACE"};
+    static const char *const variable[] = {"EVENER_RECORD", "EVENER_TRACE", "EVENER_PLAN"};
     if (session_has_files()) return session_files.open(s);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (session_variable(s, variable[i]))
-            return evn_fail(EVN_MISSING, "%s: the code of records and traces " NOT_LINKED,
+            return evn_fail(EVN_MISSING, "%s: the code of records, traces and plans " NOT_LINKED,
                             variable[i]);
     return EVN_OK;
 }

@@ -102,6 +102,9 @@ struct session_files {
     /* Prepare recording, of units and of a loop, when they are opened. */
     evn_status (*units_opened)(evn_session *s);
     evn_status (*loop_opened)(const evn_session *s, evn_loop *loop);
+    /* Gives the schedule of the next loop the owners of its user's plan. EVN_USAGE: they are for
+     * other tasks or units. */
+    evn_status (*take_plan)(const evn_session *s, evn_schedule *schedule);
     /* Keeps a loop's results, where a file needs them. Collective. */
     evn_status (*loop_closes)(evn_session *s, struct opened *o);
     /* Drops a trace's bursts of the units. */
@@ -112,6 +115,9 @@ struct session_files {
 };
 
 extern const struct session_files session_files __attribute__((weak));
+
+/* Of that table (plan.c). */
+evn_status session_take_plan(const evn_session *session, evn_schedule *schedule);
 
 static inline int session_has_files(void) { return &session_files != NULL; }
 
