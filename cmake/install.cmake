@@ -24,7 +24,7 @@ foreach(name evener-fc evener-c++ evener-gcc-ar evener-gcc-nm evener-gcc-ranlib 
 endforeach()
 install(FILES docs/evener-cc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-install(DIRECTORY share/paraver share/gdb DESTINATION ${CMAKE_INSTALL_DATADIR}/evener)
+install(DIRECTORY share/paraver share/gdb share/python DESTINATION ${CMAKE_INSTALL_DATADIR}/evener PATTERN __pycache__ EXCLUDE)
 
 # evener_pc(FOLDER PREFIX LIBDIR INCLUDEDIR SHARED): pkg-config files in FOLDER of the build tree, by which programs link the library that lies in LIBDIR
 function(evener_pc folder prefix EVENER_PC_LIBDIR EVENER_PC_INCLUDEDIR shared)

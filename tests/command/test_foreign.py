@@ -5,8 +5,11 @@ are computed from them, by hand, and what is refused.
 Run: ctest -R command-foreign, or tests/command/test_foreign.py build/evener [test ..]
 """
 import copy
+import importlib
 import json
+import os
 import random
+import sys
 import unittest
 
 import base
@@ -124,6 +127,30 @@ class Records(base.Base):
         self.refuses(["plan", self.write("bad.json", json.dumps(program())[:300])], "bad.json is no JSON: line 1, column")
         self.refuses(["plan", "missing.json"], "missing.json cannot be read")
         self.refuses(["plan", self.write("bad.json", program()), "--graph", self.path("bad.json")], "--graph and a ")
+
+
+class Notebook(base.Base):
+    def test_load(self):
+        """share/python/evener.py: tables of a record and of a plan, here without pandas."""
+        sys.dont_write_bytecode = True
+        sys.modules["pandas"] = None
+        sys.path.append(os.path.join(base.SOURCE, "share", "python"))
+        module = importlib.import_module("evener")
+        found = module.load(self.write("r.json", program()))
+        self.assertEqual([u["cores"] for u in found.units], [1, 1])
+        self.assertEqual(found.tasks[2], {"owner": 0, "task_s": 0.1, "weight": 2, "task_bytes": 100, "loop": 2})
+        self.assertEqual([t["loop"] for t in found.tasks[:2]], ["first"] * 2)
+        self.assertEqual(found.links[0], {"task": 0, "other": 1, "bytes": 64})
+        self.evener("plan", "r.json", "--units", "2:CPU:1", "--schedule", "static", "--quiet", "--json", "p.json")
+        plan = module.load(self.path("p.json"))
+        self.assertEqual([t["owner"] for t in plan.tasks], [0, 0, 1, 1])
+        self.assertEqual((len(plan.iterations), plan.iterations[0]["cut_bytes"], len(plan.units)), (4, 60, 2))
+        self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--units", "1:CPU:1", "--quiet", "--json", "b.json")
+        ran = module.load(self.path("b.json"))
+        self.assertEqual((len(ran.tasks), ran.bursts[0]["unit"], ran.iterations), (4, 0, []))
+        for text in "[1]", "{}", '{"evener": ':
+            with self.assertRaises(ValueError):
+                module.load(self.write("bad.json", text))
 
 
 METIS = """% a square with a diagonal
