@@ -260,6 +260,7 @@ static int rewrite_text(const struct drive *d, const char *name, const char *tex
     s.json = d->o->json;
     s.throws = cxx && !d->o->no_throws;
     s.dialect = d->dialect;
+    s.ordinary = d->o->kernels == 2;
     s.contract = !d->o->exact;
     const int places = rewrite(&s);
     if ((s.unseen || (places && d->o->defines && !preprocessed)) && !s.errors) {
@@ -308,7 +309,7 @@ static int rewrite_cooked(struct drive *d, const char *name, const char *text, i
 static int rewrite_source(struct drive *d, const char *name, const char *text, int cxx, int *cooked,
                           struct text *out) {
     const struct options *o = d->o;
-    int kind = o->preprocessed || (o->kernels && kernels_worth(text)) ? 2 : 0;
+    int kind = o->preprocessed || (o->kernels && kernels_worth(text, o->kernels == 2)) ? 2 : 0;
     if (!kind && includes_ours(o, name, text)) kind = 2;
     if (!kind && rewrite_worth(text)) kind = rewrite_text(d, shown_name(name), text, 0, cxx, out);
     if (kind == 2 && !(o->show && o->preprocessed)) {

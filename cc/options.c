@@ -21,6 +21,8 @@ static const char usage[] =
     "  --keep           keep that beside the object, as NAME.evn.c, NAME.evn.f90\n"
     "  --preprocessed   rewrite the preprocessed text: directives in headers and macros\n"
     "  --kernels        make kernels of loops: #pragma omp target teams distribute parallel for\n"
+    "  --kernels=parallel\n"
+    "                   of those of parallel for and of parallel regions, too\n"
     "  --no-rpath       programs do not know where a shared libevener is\n"
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
@@ -140,6 +142,7 @@ static int own_option(struct options *o, const char *word) {
     if (!strcmp(word, "--keep")) return o->keep = 1;
     if (!strcmp(word, "--preprocessed")) return o->preprocessed = 1;
     if (!strcmp(word, "--kernels")) return o->kernels = 1;
+    if (!strcmp(word, "--kernels=parallel")) return !!(o->kernels = 2);
     if (!strcmp(word, "--no-rpath")) return o->no_rpath = 1;
     if (!strcmp(word, "--compile-flags")) return print_flags(o, 0);
     if (!strcmp(word, "--link-flags")) return print_flags(o, 1);

@@ -341,6 +341,7 @@ static int read_next(struct source *s, int *at, int end, int loops, struct nest 
         const struct token *used =
             in_bounds(s, &nest->loop[k], *at, behind, &nest->loop[i].variable);
         if (!used) continue;
+        nest->dependent = 1;
         error(s, used->begin, "expected loop %d of collapse(%d); its bounds may not use \"%.*s\"",
               k + 1, loops, token_length(used), token_letters(s, used));
         return 0;
@@ -352,7 +353,7 @@ static int read_next(struct source *s, int *at, int end, int loops, struct nest 
 
 int nest_read(struct source *s, int at, int end, int loops, struct nest *nest) {
     int braces = 0;
-    nest->loops = 0;
+    nest->loops = nest->dependent = 0;
     while (nest->loops < loops)
         if (!read_next(s, &at, end, loops, nest, &braces)) return 0;
     nest->body = s->tokens.at[at - 1].end;

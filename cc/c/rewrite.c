@@ -220,9 +220,23 @@ static int is_our_distribute(const struct source *s, const struct directive *d,
     return !d->by_loop || (bind && bind->in.count == 1 && token_is(s, &bind->in.at[0], "teams"));
 }
 
+/* The block of target data. */
+static int data_block(struct source *s, int at, int to, int number, struct where w) {
+    const int behind = statement_end(s, at, to, 0);
+    walk(s, at, behind, w);
+    kernels_data_end(s, number, behind);
+    return behind;
+}
+
 /* A directive of OpenMP; the token behind what it takes with it. */
 static int directive(struct source *s, struct directive *d, int at, int to, struct where *w) {
-    if (s->dialect && kernels_ours(s, d)) return kernels_loop(s, d, at + 1, to);
+    const int data = s->dialect ? kernels_data(s, d, at + 1, to) : 0;
+    if (data > 0) return data_block(s, at + 1, to, data, *w);
+    if (data) return at + 1;
+    if (s->dialect && kernels_ours(s, d)) {
+        const int behind = kernels_loop(s, d, at + 1, to);
+        if (behind) return behind;
+    }
     if ((d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP) && d->list)
         return our_teams(s, d, at, to, *w);
     if (is_our_distribute(s, d, w)) return a_loop(s, d, at + 1, to, *w);

@@ -38,21 +38,21 @@ static const struct {
     {"nowait", K_OVER},
 };
 
-int kernels_worth(const char *text) {
-    const char *c = strstr(text, "target");
-    return c && (strstr(text, "pragma") || strstr(text, "Pragma"));
+int kernels_worth(const char *text, int ordinary) {
+    return (strstr(text, "target") || (ordinary && strstr(text, "parallel"))) &&
+           (strstr(text, "pragma") || strstr(text, "Pragma"));
 }
 
 int kernels_ours(const struct source *s, const struct directive *d) {
-    static const char *const data[] = {"data", "enter", "exit", "update"};
     const struct tokens *t = &d->tokens;
-    if (t->count < 3 || !token_is(s, &t->at[2], "target")) return 0;
-    for (int i = 0; i < 4 && t->count > 3; i++)
-        if (token_is(s, &t->at[3], data[i])) return 0;
-    return 1;
+    if (t->count < 3) return 0;
+    if (token_is(s, &t->at[2], "target"))
+        return t->count < 4 ||
+               (!token_is(s, &t->at[3], "enter") && !token_is(s, &t->at[3], "exit"));
+    return s->ordinary && token_is(s, &t->at[2], "parallel");
 }
 
-static void add_clause(struct directive *d, struct clause c) {
+void kernels_add_clause(struct directive *d, struct clause c) {
     d->clause = more(d->clause, (size_t)(d->clauses + 1) * sizeof *d->clause);
     d->clause[d->clauses++] = c;
 }
@@ -95,6 +95,13 @@ static int is_loop(unsigned seen) {
     return is_whole(seen) && (HAS(seen, W_TEAMS) || HAS(seen, W_PARALLEL));
 }
 
+int kernels_has(const struct source *s, const struct directive *d, const char *word) {
+    const unsigned seen = words_of(s, &d->tokens);
+    for (int w = 0; w < WORDS; w++)
+        if (HAS(seen, w) && !strcmp(words[w], word)) return 1;
+    return 0;
+}
+
 /* The tokens of the line `at`, without "pragma omp"; 0: it is none of OpenMP's. The paper's
  * listings leave "omp" out before distribute. */
 static int line_of(struct source *s, int at, struct tokens *out) {
@@ -110,8 +117,7 @@ static int line_of(struct source *s, int at, struct tokens *out) {
     return omp || bare;
 }
 
-/* Clauses from token `first` on. */
-static void read_clauses(struct source *s, struct directive *d, int first) {
+void kernels_clauses(struct source *s, struct directive *d, int first) {
     const struct tokens *t = &d->tokens;
     for (int i = first; i < t->count;) {
         const struct token *name = &t->at[i];
@@ -125,8 +131,9 @@ static void read_clauses(struct source *s, struct directive *d, int first) {
             return;
         }
         if (kind != K_NONE && behind > i + 3)
-            add_clause(d, (struct clause){
-                              kind, *name, {&t->at[i + 2], behind - i - 3}, t->at[behind - 1].end});
+            kernels_add_clause(
+                d, (struct clause){
+                       kind, *name, {&t->at[i + 2], behind - i - 3}, t->at[behind - 1].end});
         else if (!token_is(s, name, ",") && kind != K_OVER && (open || word_of(s, t, i) == WORDS))
             error(s, name->begin,
                   "\"%.*s\" is no clause of a loop that a kernel is made of; there are collapse, "
@@ -154,7 +161,7 @@ int kernels_read(struct source *s, struct directive *d, int *at, int to) {
         return 0;
     }
     const int errors = s->errors;
-    read_clauses(s, d, 2);
+    kernels_clauses(s, d, 2);
     return s->errors == errors;
 }
 
@@ -170,7 +177,7 @@ int kernels_inner(struct source *s, int at, struct directive *d) {
     const int ours = t->count > 3 && token_is(s, &t->at[1], "omp") &&
                      token_is(s, &t->at[2], "parallel") && HAS(seen, W_FOR);
     if (ours)
-        read_clauses(s, d, 3);
+        kernels_clauses(s, d, 3);
     else
         directive_close(d);
     return ours;

@@ -14,16 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char quiet[] = "\n#pragma GCC diagnostic push\n"
-                            "#pragma GCC diagnostic ignored \"-Wshadow\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wpedantic\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wconversion\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
-                            "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
-                            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
+static const char quiet_both[] = "\n#pragma GCC diagnostic push\n"
+                                 "#pragma GCC diagnostic ignored \"-Wshadow\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wpedantic\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wconversion\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wcast-qual\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wsizeof-array-argument\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Wuninitialized\"\n"
+                                 "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n";
 static const char quiet_c[] = "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
-static const char loud[] = "#pragma GCC diagnostic pop\n";
+const char kernels_loud[] = "#pragma GCC diagnostic pop\n";
+
+const char *kernels_quiet(const struct source *s) {
+    static char both[sizeof quiet_both + sizeof quiet_c];
+    snprintf(both, sizeof both, "%s%s", quiet_both, s->cxx ? "" : quiet_c);
+    return both;
+}
 
 /* Types that both sides have. */
 static const char host_words[] = "typedef unsigned long long evn_cu_uint;\n";
@@ -210,12 +219,14 @@ static void join_inner(struct kernel *k, int at, int to) {
 
 /* ---- in front of the function -------------------------------------------------------------- */
 
-static void put_line(struct kernel *k, int at) {
-    const struct place place = source_place(k->s, at);
-    put(&k->out, "\n# %d ", place.line);
-    put_quoted(&k->out, place.file);
-    put(&k->out, "\n");
+void kernels_put_line(const struct source *s, struct text *out, int at) {
+    const struct place place = source_place(s, at);
+    put(out, "\n# %d ", place.line);
+    put_quoted(out, place.file);
+    put(out, "\n");
 }
+
+static void put_line(struct kernel *k, int at) { kernels_put_line(k->s, &k->out, at); }
 
 /* Where the outermost declaration begins that token `at` is in. */
 static int outermost(const struct source *s, int at) {
@@ -540,13 +551,16 @@ static void put_clauses(struct kernel *k) {
     put(&k->out, "#pragma omp parallel for num_threads(evn_cu_kernel_threads())");
     for (int i = 0; i < k->d->clauses; i++) {
         const struct clause *c = &k->d->clause[i];
-        if (c->kind == K_COLLAPSE)
+        if (c->kind == K_COLLAPSE && k->triangular)
+            put(&k->out, " collapse(%d)", k->nest.loops);
+        else if (c->kind == K_COLLAPSE)
             put(&k->out, " %.*s", c->end - c->name.begin, k->s->text + c->name.begin);
         const char *list = c->kind == K_PRIVATE        ? "private"
                            : c->kind == K_FIRSTPRIVATE ? "firstprivate"
                                                        : NULL;
         for (int n = 0; list && n < c->in.count; n++)
-            if (c->in.at[n].kind == T_NAME && !is_named_before(k, c->kind, &c->in.at[n]))
+            if (c->in.at[n].kind == T_NAME && !is_named_before(k, c->kind, &c->in.at[n]) &&
+                !(c->kind == K_FIRSTPRIVATE && is_nest_variable(k, &c->in.at[n])))
                 put(&k->out, " %s(%.*s)", list, LETTERS(k, &c->in.at[n]));
     }
     EACH(k, n) {
@@ -568,17 +582,19 @@ static void put_asides(struct kernel *k) {
 }
 
 static void put_site(struct kernel *k, int first) {
-    put(&k->out, "{%s%s", quiet, k->s->cxx ? "" : quiet_c);
+    put(&k->out, "{%s", kernels_quiet(k->s));
     put_asides(k);
     EACH(k, n) if (n->role != NAME_LOOP) put_check(k, n);
     put_line(k, k->d->begin);
     const int arrays = put_arrays(k);
     put_members(k);
     put_bounds(k);
+    const int maps = map_put_loop(k);
     put(&k->out, "if (evn_cu_kernel_here(evn_%d_kernel(), ", k->n);
     put(&k->out, arrays ? "evn_%d_array, %d)) {\n" : "(evn_cu_array *)0, 0)) {\n", k->n, arrays);
     put_launch(k);
-    put(&k->out, "} else {\n%s", loud);
+    if (maps) put(&k->out, "evn_cu_map_end(evn_%d_map, %d);\n", k->n, maps);
+    put(&k->out, "} else {\n%s", kernels_loud);
     put_clauses(k);
     struct source *s = k->s;
     const int begin = s->tokens.at[first].begin;
@@ -611,15 +627,46 @@ static void read_body(struct kernel *k) {
     k->sums[1] += b->asserts > 0;
 }
 
-int kernels_loop(struct source *s, struct directive *d, int at, int to) {
+/* Variables of the loops of collapse that are not shared out, where they are declared outside: each
+ * iteration has its own. */
+static void keep_variables(struct kernel *k, int loops) {
+    struct source *s = k->s;
+    int at = k->nest.first;
+    for (; loops > 0; loops--) {
+        while (s->tokens.at[at].kind == T_DIRECTIVE || token_is(s, &s->tokens.at[at], "{")) at++;
+        if (!token_is(s, &s->tokens.at[at], "for")) return;
+        const struct token *name = &s->tokens.at[at + 2];
+        if (name->kind == T_NAME && token_is(s, &s->tokens.at[at + 3], "="))
+            kernels_add_clause(k->d, (struct clause){K_PRIVATE, *name, {name, 1}, name->end});
+        at = after_bracket(s, &s->tokens, at + 1, s->tokens.count);
+        if (at < 0) return;
+    }
+}
+
+/* The loops, of which those of collapse whose bounds use outer variables are not shared out: each
+ * iteration of the others does them. */
+static int read_nest(struct kernel *k, int at, int to) {
+    struct source *s = k->s;
+    const int loops = kernels_collapse(s, k->d), errors = s->errors, complaints = s->complaints;
+    int behind = nest_read(s, at, to, loops, &k->nest);
+    if (behind || !k->nest.dependent) return behind;
+    const int outer = k->nest.loops;
+    s->errors = errors;
+    s->complaints = complaints;
+    behind = nest_read(s, at, to, outer, &k->nest);
+    if (behind) keep_variables(k, loops - outer);
+    k->triangular = behind > 0;
+    return behind;
+}
+
+/* The loop behind a directive whose clauses are read, which stands before token `at`. */
+int kernels_shared_loop(struct source *s, struct directive *d, int at, int to) {
     struct kernel k = {.s = s, .d = d};
-    const int errors = s->errors;
-    if (!kernels_read(s, d, &at, to)) return behind_region(s, at, to);
-    const int behind_lines = at;
+    const int errors = s->errors, behind_lines = at;
     while (at < to && s->tokens.at[at].kind == T_DIRECTIVE) at++; /* marks of lines, hints */
     k.body = (struct body){
         .s = s, .number = k.n = s->sites + 1, .before = at, .functions = &k.functions};
-    int behind = nest_read(s, at, to, kernels_collapse(s, d), &k.nest);
+    int behind = read_nest(&k, at, to);
     if (!behind) return behind_region(s, at, to);
     layouts_open(s, k.n);
     join_inner(&k, at, to);
@@ -637,4 +684,10 @@ int kernels_loop(struct source *s, struct directive *d, int at, int to) {
     free(k.body.assertion);
     body_close(&k.body);
     return behind;
+}
+
+int kernels_loop(struct source *s, struct directive *d, int at, int to) {
+    if (kernels_region_here(s, d, at, to)) return kernels_region(s, d, at, to);
+    if (!kernels_read(s, d, &at, to)) return behind_region(s, at, to);
+    return kernels_shared_loop(s, d, at, to);
 }

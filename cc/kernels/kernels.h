@@ -7,12 +7,25 @@
 
 #include "c/loop.h"
 
-/* Whether a text may have such a directive; quick. */
-int kernels_worth(const char *text);
+/* Whether a text may have such a directive; quick. `ordinary`: those of parallel, too. */
+int kernels_worth(const char *text, int ordinary);
 /* Whether the directive is a target region, of which a kernel is to be made. */
 int kernels_ours(const struct source *s, const struct directive *d);
 /* Rewrites it and its loops, which begin at token `at`; the token behind them. */
 int kernels_loop(struct source *s, struct directive *d, int at, int to);
+
+/* The same with clauses that are read. */
+int kernels_shared_loop(struct source *s, struct directive *d, int at, int to);
+
+/* A region of several loops: each that is shared out becomes a kernel (region.c). Whether the
+ * directive before token `at` is one's; the token behind it. */
+int kernels_region_here(struct source *s, const struct directive *d, int at, int to);
+int kernels_region(struct source *s, struct directive *d, int at, int to);
+
+/* target data, enter data, exit data, update, before token `at`: 0: it is none; above 0: the number
+ * of a block, whose end kernels_data_end() is to write (map.c). */
+int kernels_data(struct source *s, const struct directive *d, int at, int to);
+void kernels_data_end(struct source *s, int number, int behind);
 
 /* ---- types (types.c) ---- */
 
@@ -101,6 +114,11 @@ int is_line_mark(const struct source *s, const struct token *t);
 /* Reads words and clauses of a target region from its lines, which end before token *at. 0 and
  * messages: it is none of a loop. */
 int kernels_read(struct source *s, struct directive *d, int *at, int to);
+/* Clauses from token `first` of the directive on. */
+void kernels_clauses(struct source *s, struct directive *d, int first);
+void kernels_add_clause(struct directive *d, struct clause c);
+/* Whether words of the line stand in it, outside of parentheses. */
+int kernels_has(const struct source *s, const struct directive *d, const char *word);
 /* A parallel for within the region, which token `at` is; 0: it is another line. Its clauses. */
 int kernels_inner(struct source *s, int at, struct directive *d);
 /* Replaces an inner directive where the loop runs on the host: it gets no team of its own. */

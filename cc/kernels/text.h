@@ -13,6 +13,7 @@ struct kernel {
     enum type type[8]; /* of the loops' variables */
     struct body body;
     struct functions functions;
+    int triangular; /* inner loops of collapse are not shared out */
     int n, buffers;
     int sums[2];            /* of real numbers, of integers */
     struct directive inner; /* a parallel for whose loops are of the nest, too */
@@ -49,6 +50,16 @@ int kernel_is_told(const struct kernel *k, const struct name *n);
 /* Whether a reduction begins with what the variable is: with it none is lost, and none counted
  * twice. */
 int kernel_begins_with_itself(const struct name *n);
+
+/* What is silent between kernels_quiet() and kernels_loud in generated text; a line mark for what
+ * follows. */
+const char *kernels_quiet(const struct source *s);
+extern const char kernels_loud[];
+void kernels_put_line(const struct source *s, struct text *out, int at);
+
+/* Maps what the loop's clauses and declarations say of its arrays, until evn_cu_map_end(); how many
+ * (map.c). */
+int map_put_loop(struct kernel *k);
 
 void kernel_put_device(struct kernel *k, struct text *out);
 /* The same for the emulated device, without macros. */

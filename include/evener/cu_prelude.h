@@ -211,6 +211,30 @@ void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char 
 void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *values,
                        __SIZE_TYPE__ bytes, double *sum, evn_cu_int *count);
 
+/* Memory that a clause map(..), to(..) or from(..) names. */
+enum { EVN_CU_MAP_TO, EVN_CU_MAP_FROM, EVN_CU_MAP_ALLOC, EVN_CU_MAP_DELETE };
+typedef struct evn_cu_map {
+    void *memory;
+    __SIZE_TYPE__ bytes; /* 0: nothing */
+    const char *name;
+    int how;
+    int ours; /* the library's; 0 at first */
+} evn_cu_map;
+
+/* Registers memory of a loop that the program has not registered, on a GPU unit and until
+ * evn_cu_map_end(), which takes it home. */
+void evn_cu_map_loop(evn_cu_kernel *kernel, evn_cu_map *map, int count);
+/* The same on every unit and outside of them: target data, until evn_cu_map_end(), and target enter
+ * data, until target exit data. On a GPU unit what is mapped `to` is taken there. */
+void evn_cu_map_begin(const evn_cu_site *site, evn_cu_map *map, int count);
+void evn_cu_map_end(evn_cu_map *map, int count);
+void evn_cu_map_exit(const evn_cu_site *site, evn_cu_map *map, int count);
+/* target update to(..) and from(..). */
+void evn_cu_map_update(const evn_cu_site *site, evn_cu_map *map, int count);
+
+/* Takes mapped or registered memory to the host, for statements between a region's loops. */
+void evn_cu_map_home(const void *memory);
+
 /* Ends the program as assert() does, with the text of assertion `failed`, counted from 1; 0: none
  * failed. */
 void evn_cu_kernel_asserted(evn_cu_int failed, const char *const *text);

@@ -196,6 +196,15 @@ evn_status cu_place_open(void);
 /* Moves the registered data that contain `memory` to the caller's space (a leader, or a thread
  * outside of units' work). 0: `memory` is not registered. */
 int cu_place_bring(const void *memory, int access, evn_status *status);
+/* Memory of a map clause: *ours: it was not registered by the program, and cu_place_unmap() ends
+ * this. `all`: for all clauses that have it. */
+evn_status cu_place_map(void *memory, size_t bytes, int *ours);
+evn_status cu_place_unmap(void *memory, int all);
+/* Takes what the calling thread has on its device to the host, to be read and written there. */
+evn_status cu_place_home(const void *memory);
+/* Copies bytes from the device at hand, or to it; elsewhere brings them home, `from` 0: with what
+ * the host has. Memory that is not known stays as it is. */
+evn_status cu_place_update(void *memory, size_t bytes, int from);
 
 /* Ends a batch: waits for its device and releases its data. */
 evn_status cu_place_release(void);

@@ -16,6 +16,7 @@ struct datum {
     char *memory;
     size_t bytes;
     int region; /* -1: there is no place yet */
+    int maps;   /* clauses map(..) that have it; 0: the program has registered it */
 };
 static struct datum *data;           /* data in `memory_of_data`, whose first ones may be free */
 static struct datum *memory_of_data; /* room for `room` */
@@ -119,14 +120,14 @@ static void close_gap(int at) {
     }
 }
 
-static evn_status insert(char *memory, size_t bytes) {
+static evn_status insert(char *memory, size_t bytes, int maps) {
     const int at = find_datum(memory);
     if (at < count && data[at].memory < memory + bytes)
         return evn_fail(EVN_USAGE,
                         "omp_register: %zu bytes at %p are (partly) registered already: %zu at %p",
                         bytes, (void *)memory, data[at].bytes, (void *)data[at].memory);
     if (make_place()) return evn_fail(EVN_MEMORY, "omp_register: not enough memory");
-    struct datum d = {memory, bytes, -1};
+    struct datum d = {memory, bytes, -1, maps};
     evn_status status = place ? add(place, &d) : EVN_OK;
     if (status) return status;
     open_gap(at);
@@ -141,7 +142,7 @@ int evn_cu_register(void *memory, size_t bytes) {
         return -1;
     }
     pthread_mutex_lock(&lock);
-    evn_status status = insert(memory, bytes);
+    evn_status status = insert(memory, bytes, 0);
     pthread_mutex_unlock(&lock);
     return status ? -1 : 0;
 }
@@ -342,6 +343,103 @@ int cu_place_bring(const void *memory, int access, evn_status *status) {
         if (!*status) *status = evn_place_release(place, 1, &region, EVN_HOST);
     }
     return 1;
+}
+
+/* ---- mapping ------------------------------------------------------------------------------- */
+
+evn_status cu_place_map(void *memory, size_t bytes, int *ours) {
+    char *const begin = memory;
+    evn_status status = EVN_OK;
+    *ours = 0;
+    pthread_mutex_lock(&lock);
+    const int at = find_datum(begin);
+    if (at == count || data[at].memory >= begin + bytes) {
+        status = insert(begin, bytes, 1);
+        *ours = !status;
+    } else if (data[at].memory > begin || data[at].memory + data[at].bytes < begin + bytes) {
+        status = evn_fail(EVN_USAGE,
+                          "%zu bytes at %p are mapped, of which %zu at %p are known; "
+                          "expected all of them, or none",
+                          bytes, memory, data[at].bytes, (void *)data[at].memory);
+    } else if (data[at].maps) {
+        data[at].maps++;
+        *ours = 1;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* Lets go what the calling thread holds of the memory. */
+static evn_status let_go(const void *memory) {
+    int region;
+    size_t within;
+    if (!place || !cu_here.unit || evn_place_find(place, memory, &region, &within)) return EVN_OK;
+    struct held *h = find_held(region);
+    if (!h) return EVN_OK;
+    evn_queue *queue = evn_cu_queue();
+    const evn_status finished = queue ? evn_queue_finish(queue) : EVN_OK,
+                     released = evn_place_release(place, 1, &region, cu_here.space);
+    *h = cu_here.held[--cu_here.count];
+    cu_here.slot[h->region] = (int)(h - cu_here.held);
+    return finished ? finished : released;
+}
+
+evn_status cu_place_home(const void *memory) {
+    int region;
+    size_t within;
+    if (!place || evn_place_find(place, memory, &region, &within)) return EVN_OK;
+    evn_status status = let_go(memory);
+    if (!status) status = evn_place_acquire(place, 1, &region, EVN_HOST, EVN_BOTH);
+    if (!status) status = evn_place_release(place, 1, &region, EVN_HOST);
+    return status;
+}
+
+evn_status cu_place_unmap(void *memory, int all) {
+    evn_status status = let_go(memory);
+    pthread_mutex_lock(&lock);
+    const int at = find_datum(memory);
+    if (at < count && data[at].memory <= (char *)memory && data[at].maps) {
+        data[at].maps = all ? 0 : data[at].maps - 1;
+        if (!data[at].maps) {
+            const evn_status removed = place ? evn_place_remove(place, data[at].region) : EVN_OK;
+            if (!removed) close_gap(at);
+            if (!status) status = removed;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* Copies bytes of mapped memory between the host and the device at hand. */
+static evn_status copy_here(void *memory, size_t bytes, int region, size_t within, int from) {
+    evn_buffer *arena = evn_place_buffer(place, cu_here.space);
+    const size_t at = evn_place_at(place, region, cu_here.space) + within;
+    evn_queue *queue = evn_cu_queue();
+    const evn_status status = from ? evn_copy_to_host(queue, memory, arena, at, bytes)
+                                   : evn_copy_to_device(queue, arena, at, memory, bytes);
+    return status ? status : evn_queue_finish(queue);
+}
+
+evn_status cu_place_update(void *memory, size_t bytes, int from) {
+    int region;
+    size_t within;
+    evn_status status = EVN_OK;
+    if (!place || evn_place_find(place, memory, &region, &within)) return EVN_OK;
+    if (within + bytes > evn_place_bytes(place, region))
+        return evn_fail(EVN_USAGE, "%zu bytes at %p are not all within what is mapped there", bytes,
+                        memory);
+    void *kept = from ? NULL : malloc(bytes); /* the host's: bringing may overwrite it */
+    if (!from && !kept) return evn_fail(EVN_MEMORY, "not enough memory");
+    if (kept) memcpy(kept, memory, bytes);
+    if (cu_here.unit && evn_cu_queue()) {
+        status = bring(region, from ? EVN_READ : EVN_BOTH);
+        if (!status) status = copy_here(kept ? kept : memory, bytes, region, within, from);
+    } else {
+        cu_place_bring(memory, from ? EVN_READ : EVN_BOTH, &status);
+        if (kept && !status) memcpy(memory, kept, bytes);
+    }
+    free(kept);
+    return status;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ class Kernels(common.Case):
 
     @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
     def test_other_compilers(self):
-        for name in ("three", "forms", "ordinary", "nested", "members", "pointers", "reductions"):
+        for name in ("three", "forms", "ordinary", "regions", "nested", "members", "pointers", "reductions"):
             with self.subTest(name=name):
                 self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
 
@@ -91,6 +91,27 @@ class Kernels(common.Case):
 
     def test_ordinary(self):
         self.same_everywhere(os.path.join(KERNELS, "ordinary.c"))
+
+    def test_regions(self):
+        """Regions of several loops, and data directives."""
+        self.same_everywhere(os.path.join(KERNELS, "regions.c"))
+
+    def test_parallel(self):
+        """--kernels=parallel: loops of parallel for, and of parallel regions, in a program that has registered nothing."""
+        text = ("#include <stdio.h>\nenum { N = 300 };\nstatic double u[N][N], v[N];\nvoid run(int n, double w[N]) {\n    int i, j;\n"
+                "#pragma omp parallel for private(j)\n    for (i = 0; i < n; i++)\n        for (j = 0; j < n; j++) u[i][j] = i + j * 0.5;\n"
+                "#pragma omp parallel\n    {\n#pragma omp for private(j)\n        for (i = 0; i < n; i++)\n            for (j = i; j < n; j++) w[i] += u[i][j];\n"
+                "#pragma omp single\n        w[0] += w[1];\n#pragma omp for\n        for (i = 1; i < n; i++) w[i] += w[0];\n    }\n}\n"
+                "int main(void) {\n#pragma omp teams distribute num_teams(1:CPU:1)\n    for (int k = 0; k < 1; k++) run(N, v);\n    double s = 0;\n"
+                '    for (int i = 0; i < N; i++) s += v[i] * i;\n    printf("%.17g\\n", s);\n    return 0;\n}\n')
+        name = self.write("parallel.c", text)
+        self.fine(run([COMPILERS[0], "-O2", "-ffp-contract=off", "-w", name, "-o", self.path("plain")]))
+        expected = self.fine(run([self.path("plain")]))
+        self.assertEqual(self.fine(run([COMMAND, "--kernels=parallel", "--source", name])).count("_kernel(void) {"), 3)
+        result = run([COMMAND, "--kernels=parallel", "-O2", "-ffp-contract=off", *SANITIZE, name, "-o", self.path("parallel")])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for units, devices in LISTS + [("1:GPU:1", "emulated")]:
+            self.assertEqual(self.units(self.path("parallel"), units, devices), expected)
 
     def test_nested(self):
         """teams distribute around, parallel for within."""
@@ -218,7 +239,7 @@ class Kernels(common.Case):
                     self.assertRegex(result.stderr, r'types\.c:6:\d+: error: [^\n]*w\\?" is not of the type that its nearest')
 
     def test_not_registered(self):
-        text = ("#include <omp_cu.h>\nint main(void) {\n    double u[9];\n#pragma omp teams distribute num_teams(1:GPU:1)\n"
+        text = ("#include <omp_cu.h>\nint main(void) {\n    double v[9], *u = v;\n#pragma omp teams distribute num_teams(1:GPU:1)\n"
                 "    for (int k = 0; k < 1; k++) {\n#pragma omp target teams distribute parallel for\n"
                 "        for (int i = 0; i < 9; i++) u[i] = i;\n    }\n    return u[1] < 2;\n}\n")
         program = self.make(self.write("not.c", text), "not")
