@@ -67,6 +67,7 @@ struct source {
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
     unsigned long long math[2], inexact[2]; /* functions of math.h in kernels so far */
+    unsigned swaps;                          /* types that atomic exchanges in kernels so far */
     int inexact_at;                         /* the first call of those that differ */
     struct layouts *layouts;   /* structures that the kernel at hand has */
     const struct source *user; /* whose text this was made of, or NULL */

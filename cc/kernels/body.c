@@ -431,7 +431,7 @@ static void character(struct body *b, const struct token *t) {
 
 /* The shape of a variable with subscripts, members or a * before it, in all of [at, end); 0: it is
  * something else. */
-static int sized(struct body *b, int at, int end, struct shape *shape) {
+int body_shape(struct body *b, int at, int end, struct shape *shape) {
     const int star = is(b, at, "*");
     if (at + star >= end || token_at(b, at + star)->kind != T_NAME) return 0;
     const struct name *n = body_find(b, token_at(b, at + star));
@@ -472,7 +472,7 @@ static int size_of(struct body *b, int at, int end) {
             for (; type_end < last && is(b, type_end, "*"); type_end++)
                 shape = (struct shape){.type = TYPE_ULONG}; /* as large as a pointer */
             if (type_end != last || !type_is_plain(b->s, shape.type)) shape.type = TYPE_NONE;
-        } else if (!sized(b, first, last, &shape)) {
+        } else if (!body_shape(b, first, last, &shape)) {
             shape.type = TYPE_NONE;
         }
     }
@@ -827,9 +827,20 @@ static int directive(struct body *b, int at) {
     const int omp = words.count > 1 && token_is(s, &words.at[1], "omp");
     if (omp && !(words.count > 2 && token_is(s, &words.at[2], "simd")))
         error(s, t->begin,
-              "no directive but simd and parallel for may stand in the body of a kernel's loop");
+              "no directive but simd, atomic and parallel for may stand in the body of a kernel's "
+              "loop");
     free(words.at);
     return at + 1;
+}
+
+static int is_atomic(const struct body *b, int at) {
+    struct tokens words;
+    const struct token *t = token_at(b, at);
+    lex(b->s, t->begin + 1, t->end, 0, &words);
+    const int found = words.count > 2 && token_is(b->s, &words.at[1], "omp") &&
+                      token_is(b->s, &words.at[2], "atomic");
+    free(words.at);
+    return found;
 }
 
 /* A parallel for in the region: one item does its iterations, one after another, with variables of
@@ -942,6 +953,7 @@ static int statement(struct body *b, int at, int end) {
             directive_close(&d);
             return behind;
         }
+        if (is_atomic(b, at)) return body_atomic(b, at, end);
         at = directive(b, at);
     }
     if (at >= end) return end;

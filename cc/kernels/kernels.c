@@ -286,6 +286,8 @@ static void put_definitions(struct kernel *k, int at) {
         free(dialect.at);
     }
     math_put(&k->out, k->functions.math, s->math, 1);
+    atomic_put(s, &k->out, k->functions.swaps & ~s->swaps, 1);
+    s->swaps |= k->functions.swaps;
     for (int i = 0; i < 2; i++) s->math[i] |= k->functions.math[i];
     kernel_put_host(k, &k->out);
     put_parameters(k);

@@ -166,6 +166,7 @@ struct functions {
     int count;
     struct text heads, bodies;
     unsigned long long math[2]; /* of math.h, as bits: of double, of float */
+    unsigned swaps;             /* types that atomic exchanges, as bits */
 };
 
 struct body {
@@ -227,6 +228,14 @@ void math_put(struct text *out, const unsigned long long used[2], const unsigned
               int host);
 /* Once a file: the functions whose bits are each device's own. */
 void math_warn(struct source *s);
+
+/* atomic at token `at` and its statement; the token behind them (atomic.c). */
+int body_atomic(struct body *b, int at, int end);
+/* Definitions of what it calls. */
+void atomic_put(const struct source *s, struct text *out, unsigned swaps, int host);
+/* The shape of a variable with subscripts, members or a * before it, in all of [at, end); 0: it is
+ * something else. */
+int body_shape(struct body *b, int at, int end, struct shape *shape);
 
 /* Functions of body.c for calls.c. */
 struct name *body_find(struct body *b, const struct token *t);

@@ -79,7 +79,7 @@ class Kernels(common.Case):
 
     @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
     def test_other_compilers(self):
-        for name in ("three", "forms", "ordinary", "regions", "nested", "members", "pointers", "reductions"):
+        for name in ("three", "forms", "ordinary", "regions", "atomics", "nested", "members", "pointers", "reductions"):
             with self.subTest(name=name):
                 self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
 
@@ -95,6 +95,9 @@ class Kernels(common.Case):
     def test_regions(self):
         """Regions of several loops, and data directives."""
         self.same_everywhere(os.path.join(KERNELS, "regions.c"))
+
+    def test_atomics(self):
+        self.same_everywhere(os.path.join(KERNELS, "atomics.c"))
 
     def test_parallel(self):
         """--kernels=parallel: loops of parallel for, and of parallel regions, in a program that has registered nothing."""
