@@ -559,6 +559,9 @@ void body_expression(struct body *b, int at, int end) {
             at = sign(b, at, begin, end);
         } else if (is(b, at, "sizeof")) {
             at = size_of(b, at, end);
+        } else if (b->s->cxx && (is(b, at, "true") || is(b, at, "false"))) {
+            put(&b->out, is(b, at, "true") ? "1 " : "0 ");
+            at++;
         } else if (b->s->cxx && body_clothes(b, at, end) > at) {
             at = b->behind;
         } else if (at + 1 < end && is(b, at + 1, "(")) {
@@ -608,13 +611,10 @@ static void initial(struct body *b, int at, int end) {
 
 /* The sizes of an array are numbers. */
 static int check_sizes(struct body *b, const struct shape *shape) {
-    for (int i = 0; i < shape->levels; i++) {
-        const struct token *size = token_at(b, shape->open[i] + 1);
-        if (size->kind == T_NUMBER && is(b, shape->open[i] + 2, "]")) continue;
-        error(b->s, size->begin, "the size of an array in a kernel is a number");
-        return 0;
-    }
-    return 1;
+    if (shape_count(b->s, shape, 0)) return 1;
+    error(b->s, token_at(b, shape->open[0] + 1)->begin,
+          "the size of an array in a kernel is a number");
+    return 0;
 }
 
 /* Whether a name's shape is one of the body's own: a plain one, an array of it, a pointer to it. */
@@ -927,6 +927,12 @@ static int refused(struct body *b, int at, int end) {
 static int statement_of_kind(struct body *b, int at, int end) {
     if (token_at(b, at)->kind == T_DIRECTIVE) return directive(b, at);
     if (is(b, at, "{")) return block(b, at, end);
+    if (is(b, at, "(") && at + 1 < end && is(b, at + 1, "{")) { /* ({ .. });, of no value */
+        const int close = after_bracket(b->s, &b->s->tokens, at, end);
+        const int inner = after_bracket(b->s, &b->s->tokens, at + 1, end);
+        if (inner > 0 && close == inner + 1 && close < end && is(b, close, ";"))
+            return block(b, at + 1, end), close + 1;
+    }
     if (is(b, at, "for")) return for_statement(b, at, end);
     if (is(b, at, "if") || is(b, at, "while")) return governed(b, at, end);
     if (is(b, at, "do")) return do_statement(b, at, end);

@@ -329,12 +329,61 @@ int find_member(const struct source *s, enum type type, const struct token *name
     return 0;
 }
 
+static long constant_sum(const struct source *s, int *at, int *fine, int depth);
+
+/* A number, or a sum in parentheses. */
+static long constant(const struct source *s, int *at, int *fine, int depth) {
+    long value = 0;
+    if (s->tokens.at[*at].kind == T_NUMBER) {
+        const char *c = token_letters(s, &s->tokens.at[*at]);
+        char *end;
+        value = strtol(c, &end, 0);
+        *fine &= strspn(end, "uUlL") >= (size_t)(c + token_length(&s->tokens.at[*at]) - end);
+        ++*at;
+    } else if (is(s, *at, "(") && depth < 20) {
+        ++*at;
+        value = constant_sum(s, at, fine, depth + 1);
+        *fine &= is(s, *at, ")");
+        ++*at;
+    } else {
+        *fine = 0;
+    }
+    *fine &= value >= 0 && value <= 1 << 20;
+    return *fine ? value : 0;
+}
+
+static long constant_product(const struct source *s, int *at, int *fine, int depth) {
+    long value = constant(s, at, fine, depth);
+    while (*fine && (is(s, *at, "*") || is(s, *at, "/"))) {
+        const int divides = is(s, (*at)++, "/");
+        const long other = constant(s, at, fine, depth);
+        *fine &= other > 0 && (divides || value * other <= 1 << 20);
+        if (*fine) value = divides ? value / other : value * other;
+    }
+    return value;
+}
+
+static long constant_sum(const struct source *s, int *at, int *fine, int depth) {
+    long value = constant_product(s, at, fine, depth);
+    while (*fine && (is(s, *at, "+") || is(s, *at, "-"))) {
+        const int sign = is(s, (*at)++, "-") ? -1 : 1;
+        value += sign * constant_product(s, at, fine, depth);
+    }
+    return value;
+}
+
+/* The size in the brackets that token `open` opens, of numbers, + - * / and parentheses; 0: it is
+ * another one. */
+static long constant_size(const struct source *s, int open) {
+    int at = open + 1, fine = 1;
+    const long value = open ? constant_sum(s, &at, &fine, 0) : 0;
+    return open && fine && is(s, at, "]") && value > 0 ? value : 0;
+}
+
 long shape_count(const struct source *s, const struct shape *shape, int first) {
     long n = 1;
     for (int i = first; i < shape->levels; i++) {
-        const int open = shape->open[i];
-        if (!open || s->tokens.at[open + 1].kind != T_NUMBER || !is(s, open + 2, "]")) return 0;
-        n *= atol(token_letters(s, &s->tokens.at[open + 1]));
+        n *= constant_size(s, shape->open[i]);
         if (n <= 0 || n > 1 << 20) return 0;
     }
     return n;
@@ -342,8 +391,7 @@ long shape_count(const struct source *s, const struct shape *shape, int first) {
 
 void put_sizes(const struct source *s, struct text *out, const struct shape *shape, int first) {
     for (int i = first; i < shape->levels; i++) {
-        const struct token *size = &s->tokens.at[shape->open[i] + 1];
-        put(out, "[%.*s] ", token_length(size), token_letters(s, size));
+        put(out, "[%ld] ", constant_size(s, shape->open[i]));
     }
 }
 

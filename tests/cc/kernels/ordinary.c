@@ -29,6 +29,8 @@ static void small(int n, signed char *c, unsigned char *b, short *s, unsigned sh
     reduction(min : low)
     for (int i = 0; i < n; i++) {
         const bool odd = i & 6;
+        int some[3 * (2 + 2) - 8 / 2];
+        for (int k = 0; k < 8; k++) some[k] = i + k;
         c[i] = (signed char)(c[i] * 3 + add);
         b[i] += (unsigned char)(i * 7);
         s[i] = (short)(s[i] - c[i] * 1000);
@@ -43,7 +45,7 @@ static void small(int n, signed char *c, unsigned char *b, short *s, unsigned sh
         m[i].bytes[i % 3] = b[i];
         m[i].x += sizeof(struct mixed) + sizeof m[i].bytes + sizeof(long) * m[i].half;
         z[i] = sizeof(double) * (size_t)i + sizeof c[0];
-        top += 3;
+        top += 3 + (unsigned char)(some[7] - some[i % 8] - 7 + i % 8);
         if (b[i] > most) most = b[i];
         if (s[i] < low) low = s[i];
     }
