@@ -420,6 +420,56 @@ class Sections(Base):
         self.refuses(self.sections() | {"sections": 3}, '"sections" is no list')
 
 
+class Tables(Base):
+    """Tables of td-bem: lines and outlines that are where the numbers are."""
+
+    def table(self, text, name="table.csv"):
+        done = evener("report", self.write(text, name), "--output", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return drawn(self.write(done.stdout.decode(), "drawn.html"))
+
+    def test_signals(self):
+        for head, title, labels in (("t,scattered_1,total_1,scattered_2,total_2", "Impulse responses", ["probe 1", "probe 2"]),
+                                    ("t,p_scattered_1,p_total_1,p_scattered_2,p_total_2", "Total pressure", ["probe 1", "probe 2"])):
+            page = self.table(f"# a comment\n{head}\n-1,9,0,9,1\n0,9,2,9,nan\n1,9,-1,9,1.5\n")
+            self.assertLess({"probe 1: 2 at 0 time", "probe 1: -1 at 1 time", "probe 2: 1.5 at 1 time"}, set(self.tips(page)))
+            self.assertNotIn("9 at", " ".join(self.tips(page)))
+            picture = self.picture(page, title)
+            self.assertEqual([words(e) for e in picture.iter("text") if e.get("class") == ""], sorted(labels, reverse=True))
+            self.assertEqual(len([e for e in picture.iter("line") if e.get("class") in ("s0", "s1")]), 3)
+        page = self.table("n,t,a0,a17\n0,0,1,2\n1,0.5,3,4\n")
+        self.assertIn("vertex 17: 4 at 0.5 time", self.tips(page))
+
+    def test_spectra(self):
+        page = self.table("w,re_scattered_1,im_scattered_1,re_total_1,im_total_1\n0,7,7,1,0\n1,7,7,3,-4\n2,nan,nan,nan,nan\n")
+        self.assertEqual({tip for tip in self.tips(page) if "probe" in tip},
+                         {"probe 1: 1 at 0 angular frequency", "probe 1: 5 at 1 angular frequency"})
+        self.assertEqual(rows(page), [["0", "1"], ["1", "5"], ["2", "–"]])
+
+    def test_far_field(self):
+        """Radii go as |F|, the wave's direction is to the right, plane 0 above."""
+        rows_of = "".join(f"{w},{plane},{angle},0,0,0,0,0,{size}\n" for w, size in ((1, 1), (2, 0.5)) for plane in (0, 1) for angle in (0, 90, 180))
+        page = self.table("w,plane,theta,x,y,z,re,im,abs\n" + rows_of + "9,0,0,0,0,0,nan,nan,nan\n")
+        outlines = [e.get("d") for e in page.iter("path") if e.get("class").startswith("curve")]
+        self.assertEqual(outlines[0], "M130.00 0.00L0.00 -130.00L-130.00 -0.00M130.00 0.00L0.00 130.00L-130.00 0.00")
+        self.assertEqual(outlines[1], "M65.00 0.00L0.00 -65.00L-65.00 -0.00M65.00 0.00L0.00 65.00L-65.00 0.00")
+        self.assertIn(["1", "0", "90", "1"], rows(page))
+
+    def test_nothing(self):
+        self.assertIn("there is no number in it", words(self.table("t,p_scattered_1,p_total_1\n0,1,nan\n")))
+        self.assertIn("there is no number in it", words(self.table("w,plane,theta,x,y,z,re,im,abs\n1,0,0,0,0,0,nan,nan,nan\n")))
+
+    def test_wrong(self):
+        for text, says in (("", "no numbers"), ("# only\n", "no numbers"), ("x,y\n1,2\n", "expected one that td-bem wrote"),
+                           ("t,p_scattered_1,p_total_1\n", "no numbers"), ("t,p_scattered_1,p_total_1\n1,2\n", "line 2"),
+                           ("t,p_scattered_1,p_total_1\n1,2,x\n", "line 2"), ("t,p_scattered_1,p_total_1\n1,2,inf\n", "line 2"),
+                           ("t,p_scattered_1,p_total_1\n" + "1,2,3\n" * 100001, "rows")):
+            path = self.path("bad.csv")
+            with open(path, "w") as file:
+                file.write(text)
+            self.refuses([path], says)
+
+
 class Directives(Base):
     """Loops with names: a section each, of all loops that have the name; and no steps, which such programs do not have."""
 

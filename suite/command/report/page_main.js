@@ -55,6 +55,7 @@ function inTime(o) {
                                  ratio(p.speedup), ...of(p).map(seconds)])))];
 }
 
+const tableTitle = (o) => `TD-BEM: ${TABLES[o.table][0]}`;
 const modelTitle = (o) => `${o.app}, class ${o.class || NONE}: `
     + (o.in_time ? "a model in virtual time" : "processes x threads");
 const source = (file, o) => tag("p", {class: "commands"}, tag("code", {}, file),
@@ -130,12 +131,15 @@ const whole = (g) => [lead(g), FIGURES.map((show) => show(g)), tag("details", {}
 
 function page(entries) {
     const groups = groupsOf(entries.filter(
-        ({record: o}) => !o.sections && !o.in_time && !o.model).map(readRecord));
+        ({record: o}) => !o.sections && !o.in_time && !o.model && !o.table).map(readRecord));
     const made = entries.map((entry) => entry.record).filter((o) => o.sections);
     const models = entries.filter(({record: o}) => o.in_time || o.model);
+    const tables = entries.filter(({record: o}) => o.table);
     const sections = [
         ...groups.map((g) => [g.title, () => whole(g)]),
         ...models.map(({file, record: o}) => [modelTitle(o), () => [(o.in_time ? inTime : model)(o),
+                                                                    source(file, o)]]),
+        ...tables.map(({file, record: o}) => [tableTitle(o), () => [TABLES[o.table][1](o),
                                                                     source(file, o)]]),
         ...made.flatMap((o) => o.sections.map((s) => [s.title, () => drawn(s)]))];
     const [title, about] = made.length ? [made[0].title, made[0].lead] : ["Evener report",

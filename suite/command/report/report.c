@@ -49,6 +49,7 @@ int command_report(int argc, char **argv) {
             "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
             "several records of one application and class, times, speedups and transfers by\n"
             "schedule and number of units; of evener model what it predicts and measures.\n"
+            "Tables of td-bem (.csv) are drawn, too: far fields, transfer functions, signals.\n"
             "The page needs no network.\n\n");
         options_help("report", sets, 0);
         code = EXIT_DONE;

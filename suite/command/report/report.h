@@ -8,8 +8,11 @@
 
 /* -- records (report_record.c) -- */
 
-/* Reads a record and checks it, as below; NULL after a message. */
+/* Reads a record and checks it, as below; or a table, where the name ends with .csv. NULL after a
+ * message. */
 cJSON *report_read(const char *file);
+/* The report_table.c part: a table of td-bem; NULL after a message. */
+cJSON *report_table(const char *file);
 /* 0 if all that the page shows is there and of the right kind, so that its script can trust it;
  * else EXIT_USAGE after a message that names `file`. */
 int report_check(const char *file, const cJSON *record);

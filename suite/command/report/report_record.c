@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* A record of a million tasks is 20 MiB; a text of this size becomes 2 GB of values at worst. */
@@ -525,6 +526,8 @@ int report_check(const char *file, const cJSON *record) {
 
 cJSON *report_read(const char *file) {
     struct reader in = {.file = file};
+    const char *end = strrchr(file, '.');
+    if (end && !strcasecmp(end, ".csv")) return report_table(file);
     size_t length;
     char *text = read_file(&in, &length);
     if (!text) return NULL;
