@@ -47,7 +47,7 @@ LEFT_OUT = (
 LONG = (
     (r"bench (exchange|schedules|cluster|put|links)", ""),
     (r"README.md: .*--processes|run adaptive|cpp.md: ", ""),
-    (r"--class A|run td-bem|plan td-bem|clock=virtual|calibrate|sphere:|uneven|static.json|record.json|--processes 3|fail=|aircraft|1:GPU:1.*emulated|model (bt|ft)", ""),
+    (r"--class A|run td-bem|plan td-bem|clock=virtual|calibrate|sphere:|uneven|ears.csv|static.json|record.json|--processes 3|fail=|aircraft|1:GPU:1.*emulated|model (bt|ft)", ""),
 )
 # Commands that a machine of two cores refuses.
 CROWDED = r"--processes 3"

@@ -8,7 +8,11 @@ import cmath
 import csv
 import math
 import os
+import re
 import struct
+import subprocess
+import sys
+import textwrap
 import unittest
 import xml.etree.ElementTree as ET
 import zipfile
@@ -280,6 +284,26 @@ class Grids(Base):
                               ("sphere:0,0,0:2:2000x2000", "a million"), ("plane:0,0,0:1,0,0:0,x,0:3x3", "item 2"), ("plane:", "plane:X,Y,Z"),
                               ("sphere:0,0,0:0.5:3x3", "all 9 of them are inside"), ("plane", "cannot be read")):
             self.refuses([*BODY, "--probes", probes, "--probe-output", "p.csv"], *says)
+
+
+class Python(Base):
+    def test_page(self):
+        """The lines of the page docs/impulse-response.md read what such commands write."""
+        if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
+            self.skipTest("no numpy here")
+        with open(os.path.join(base.SOURCE, "docs/impulse-response.md"), encoding="utf-8") as file:
+            lines = re.search(r"^    import numpy as np\n(?:    .*\n)+", file.read(), re.M)[0]
+        head = [*BODY, "--scale", "0.0875", "--speed", "343", "--direction", "0,-1,0"]
+        self.evener(*head, "--probes", self.write("ears.txt", "0 0.0885 0\n0 -0.0885 0\n"), "--impulse-response", "ears.npz",
+                    "--transfer-function", "h.npz")
+        self.evener(*head, "--probes", "plane:-0.3,-0.3,0:0.6,0,0:0,0.6,0:7x5", "--probe-output", "film.npz", "--steps", "9")
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        said = done.stdout.split("\n")
+        left, right = map(float, re.findall(r"-?[\d.]+", said[0]))
+        self.assertTrue(-0.4 < left < -0.1 < 0.2 < right < 0.6, said[0])
+        self.assertEqual([float(x) for x in said[1].strip("[]").split()], [0, 0, 0])
+        self.assertRegex(said[-2], r"^largest: \S+ of \(10, 7, 5\)$")
 
 
 if __name__ == "__main__":
