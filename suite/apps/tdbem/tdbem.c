@@ -49,6 +49,12 @@ static evn_status check_numbers(const tdbem_options *o) {
         return evn_fail(EVN_USAGE, "scale: %g, expected a number above 0", o->scale);
     if (!(o->memory >= 0))
         return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
+    const tdbem_grid *grid = &o->grid;
+    if (grid->points[0] &&
+        (grid->points[0] < 2 || grid->points[1] < 2 ||
+         o->points / grid->points[0] != grid->points[1] || o->points % grid->points[0]))
+        return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
+                        grid->points[0], grid->points[1]);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
 
     return EVN_OK;

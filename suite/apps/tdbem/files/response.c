@@ -94,12 +94,16 @@ static evn_status transfer_npz(FILE *out, const struct probes *from, int count, 
     return EVN_OK;
 }
 
+double response_count(const struct incident *in, double highest, double rows) {
+    return 1 + floor(highest * rows * in->dt / (2 * M_PI));
+}
+
 evn_status output_transfer(FILE *out, enum format format, const struct probes *from, int count,
                            const double *w) {
     const double period = (double)from->table->rows * from->incident->dt;
     double *own = NULL;
     if (!count) {
-        count = 1 + (int)(from->highest * period / (2 * M_PI));
+        count = (int)response_count(from->incident, from->highest, (double)from->table->rows);
         w = own = harmonics(period, count);
     }
     double complex *h = w ? transfer(from, count, w) : NULL;

@@ -21,9 +21,12 @@ struct response_filter {
 evn_status response_plan(struct response_filter *out, const struct incident *in, double highest,
                          double rate, int rows);
 
-/* At `count` angular frequencies; 0: those of 0, 1, .. periods in the run, as far as they are
- * carried. NAN where the pulse has next to nothing. [w scattered total];
- * CSV: w, then real and imaginary part of either for each point. EVN_MEMORY. */
+/* Frequencies of 0, 1, .. periods in a run of so many rows that are carried. */
+double response_count(const struct incident *in, double highest, double rows);
+
+/* At `count` angular frequencies; 0: those of response_count(). NAN where the pulse has next to
+ * nothing. [w scattered total]; CSV: w, then real and imaginary part of either for each point.
+ * EVN_MEMORY. */
 evn_status output_transfer(FILE *out, enum format format, const struct probes *from, int count,
                            const double *w);
 

@@ -90,11 +90,13 @@ evn_status room_open_files(struct march *m) {
     const tdbem_run_options *o = m->o;
     const double rows = m->steps + 1.0;
     evn_status status = o->impulse_response ? plan_filter(m) : EVN_OK;
+    const double frequencies =
+        o->frequencies ? o->frequencies : response_count(m->p->incident, m->p->shape.highest, rows);
     const double numbers[OUTPUTS] = {
         [PROBE_OUTPUT] = rows * (1 + 2.0 * m->p->asked),
         [VERTEX_OUTPUT] = rows * m->vertices.columns,
         [SPECTRUM] = 2.0 * m->spectra.count * m->past->columns,
-        [TRANSFER_FUNCTION] = 4.0 * o->frequencies * m->p->asked,
+        [TRANSFER_FUNCTION] = 4.0 * frequencies * m->p->asked,
         [IMPULSE_RESPONSE] = 2.0 * m->filter.samples * m->p->asked,
     };
     const char *path[OUTPUTS];
