@@ -557,6 +557,74 @@ class Waves(Base):
         other = ["--mesh", "sphere:2", "--source", "1,0,-3.1", "--pulse", self.signal(), "--restart", kept]
         self.assertIn("another run", self.evener(*other, status=2).stderr)
 
+    FILE = "# two sources at once\nfront plane 0 0 1\nboth source 0 -3 0\nleft source 0 -3 0 1 0.5\nboth,source,0,0,3,0.5,0.4\n"
+
+    def columns(self, folder, text, *words):
+        """All files of a run with these incidences, as {name: content}; the record."""
+        os.makedirs(self.path(folder), exist_ok=True)
+        at = lambda name: self.path(f"{folder}/{name}")
+        r = self.record("--mesh", "sphere:2", "--steps", "150", "--waves", self.write("waves", text), "--probes",
+                        self.write("points", "0 0 2\n2 0 0.5\n"), "--probe-output", at("p.csv"), "--vertices", "0,8",
+                        "--vertex-output", at("v.csv"), "--frequencies", "1,2", "--spectrum", at("s.x.csv"), "--far-field",
+                        at("f"), "--output", at("d"), "--every", "48", *words)
+        found = {}
+        for path, _, names in os.walk(self.path(folder)):
+            for name in names:
+                with open(f"{path}/{name}", "rb") as f:
+                    found[os.path.relpath(f"{path}/{name}", self.path(folder))] = f.read()
+        return found, r
+
+    def test_incidences(self):
+        """Each of several has the bits of a run of its own."""
+        found, together = self.columns("all", self.FILE, "--units", "2:CPU:1", "--oversubscribe")
+        self.assertEqual([c["name"] for c in together["incidences"]], ["front", "both", "left"])
+        self.assertEqual(len(together["iterations"]), 3 * 10, "sums of each group")
+        for c in together["incidences"]:
+            lines = [line for line in self.FILE.split("\n") if line.startswith(c["name"])]
+            alone, r = self.columns(c["name"], "\n".join(lines))
+            self.assertNotIn("incidences", r)
+            self.assertEqual(r["hash"], c["hash"])
+            for key in ("t0", "null_field", "norms"):
+                self.assertEqual(r[key], c[key])
+            for name, content in alone.items():
+                stem, dot, end = name.rpartition(".")
+                other = f"d/{c['name']}/{name[2:]}" if name.startswith("d/") else \
+                    f"{stem}-{c['name']}.{end}" if dot else f"{name}-{c['name']}"
+                self.assertEqual(found[other], content, other)
+        self.assertEqual(len(found), 3 * (4 + 4))
+        self.assertEqual(together["norms"]["most"], max(c["norms"]["most"] for c in together["incidences"]))
+
+    def test_incidences_everywhere(self):
+        """Ranks, disk, devices, and a run that goes on."""
+        hashes = lambda r: [c["hash"] for c in r["incidences"]]
+        body = ["--mesh", "sphere:2", "--blocks", "30", "--waves", self.write("waves", self.FILE), "--steps", "100"]
+        plain = self.record(*body)
+        kept = self.path("c")
+        for words in (["--processes", "3", "--units", "1:CPU:1", "--oversubscribe"], ["--memory", "3.3MB", "--scratch", self.folder],
+                      ["--units", "1:CPU:2", "--oversubscribe"]):
+            self.assertEqual(hashes(self.record(*body, *words)), hashes(plain), words)
+        self.evener(*body[:-1], "48", "--checkpoint", kept, "--quiet")
+        r = self.record(*body, "--restart", kept, "--processes", "2", "--units", "1:CPU:1", "--oversubscribe")
+        self.assertEqual((r["restarted_from"], hashes(r), r["hash"]), (48, hashes(plain), plain["hash"]))
+        other = self.write("waves", self.FILE.replace("1 0.5", "1 0.4"))
+        self.assertIn("another run", self.evener(*body, "--restart", kept, "--waves", other, status=2).stderr)
+        self.write("waves", self.FILE)
+        for solver in ("cg", "cg:device"):
+            device = self.record(*body, "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--solver", solver,
+                                 "--oversubscribe")
+            for one, same in zip(plain["incidences"], device["incidences"]):
+                self.assertAlmostEqual(one["norms"]["most"], same["norms"]["most"], delta=1e-12 * one["norms"]["most"])
+
+    def test_bad_waves(self):
+        for text, says in (("", "nothing in it"), ("a plane 0 0\n", "line 1: expected NAME"), ("#\na wave 0 0 1\n", "line 2"),
+                           ("a plane 0 0 1 1 1 1\n", "line 1"), ("a/b plane 0 0 1\n", "line 1"), ("-a plane 0 0 1\n", "line 1"),
+                           ("a plane 0 0 1 x\n", "line 1"), ("a plane 0 0 nan\n", "line 1"), ("a\n", "line 1"),
+                           ("x" * 64 + " plane 0 0 1\n", "line 1"), ("a plane 0 0 0\n", "a: direction: 0,0,0"),
+                           ("b plane 0 0 1\na source 0 2 0\na source 0 0.2 0\n", "a: source 2: (0, 0.2, 0) is inside")):
+            with self.subTest(text=text):
+                self.refuses([*BODY, "--waves", self.write("waves", text)], says)
+        self.refuses([*BODY, "--waves", self.write("waves", "a plane 0 0 1\n"), "--direction", "0,0,1"], "in the file")
+
     def test_device(self):
         """Its steps on a device, where the host makes the right-hand sides."""
         words = ["--source", "0,0,-3", "--steps", "120", "--pulse", "gaussian:sigma=1.2"]

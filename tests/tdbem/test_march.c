@@ -753,6 +753,7 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
         .point = source > 0, .at = {0, 0, source > 0 ? -source : 1}, .amplitude = 1};
     const struct incidence incidence = {.waves = 1, .wave = &wave_of};
     o.incidence = &incidence;
+    o.incidences = 1;
     ok(tdbem_open(&p, &o));
     const tdbem_shape shape = tdbem_describe(p);
     const struct mesh *m = tdbem_mesh(p);

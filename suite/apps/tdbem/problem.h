@@ -18,7 +18,9 @@ struct tdbem {
     struct layout_options layout_options;
     struct mesh *mesh;
     struct pulse pulse; /* has the signal that the incident waves share */
-    struct incident *incident;
+    int columns;        /* incidences */
+    struct incident **column;
+    struct incident *incident; /* the first */
     struct layout *layout;
     struct radiation *radiation;
     struct solver *solver;

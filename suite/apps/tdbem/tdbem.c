@@ -55,6 +55,8 @@ static evn_status check_numbers(const tdbem_options *o) {
          o->points / grid->points[0] != grid->points[1] || o->points % grid->points[0]))
         return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
                         grid->points[0], grid->points[1]);
+    if (o->incidences < 0 || o->incidences > INCIDENCES || (o->incidences && !o->incidence))
+        return evn_fail(EVN_USAGE, "incidences: %d, expected 1 to %d", o->incidences, INCIDENCES);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
 
     return EVN_OK;
@@ -119,8 +121,7 @@ static void warn_about_length(tdbem *p) {
             pulse->sigma * 8 * m->h_mean / length);
 }
 
-static void warn_about_waves(tdbem *p) {
-    const struct incident *in = p->incident;
+static void warn_about_waves(tdbem *p, const struct incident *in) {
     const double early = incident_early(in);
     if (early > 1e-8)
         tdbem_warn(
@@ -144,7 +145,7 @@ static void warn_about(tdbem *p) {
     if (ratio < 0.2 - 1e-9 || ratio > 1.2 + 1e-9)
         tdbem_warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
                    p->shape.delta, ratio, m->h_mean);
-    warn_about_waves(p);
+    for (int i = 0; i < p->columns; i++) warn_about_waves(p, p->column[i]);
     if (p->options.problem == TDBEM_RIGID && p->options.eta == 0 && p->options.single)
         tdbem_warn(p, "precision: eta = 0 in float drifts in long runs; use double or eta = 0.5");
 }
@@ -236,11 +237,12 @@ static evn_status refuse_buried(const tdbem *p, const int *where) {
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
                             x[0], x[1], x[2]);
-        if (!isfinite(incident_value(p->incident, x, 0)))
-            return evn_fail(EVN_USAGE,
-                            "probe %d: (%g, %g, %g) is where a source is, whose wave "
-                            "has no value there",
-                            i + 1, x[0], x[1], x[2]);
+        for (int c = 0; c < p->columns; c++)
+            if (!isfinite(incident_value(p->column[c], x, 0)))
+                return evn_fail(EVN_USAGE,
+                                "probe %d: (%g, %g, %g) is where a source is, whose wave has no "
+                                "value there",
+                                i + 1, x[0], x[1], x[2]);
     }
     return EVN_OK;
 }
@@ -298,10 +300,14 @@ static void describe(tdbem *p) {
     s->t0 = in->pulse.t0;
     s->highest = fmin(pulse_highest(&in->pulse), 2 * M_PI * in->speed / (8 * m->h_mean));
     s->eta = p->options.eta;
-    const double end =
-        in->pulse.t0 + in->last + pulse_tail(&in->pulse) + 3 * m->longest / p->options.speed;
-    const double steps = ceil(end / in->dt);
-    s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
+    s->incidences = p->columns;
+    for (int i = 0; i < p->columns; i++) {
+        const struct incident *of = p->column[i];
+        const double end =
+            of->pulse.t0 + of->last + pulse_tail(&of->pulse) + 3 * m->longest / p->options.speed;
+        const int steps = (int)fmin(fmax(ceil(end / of->dt), 1), 1e9);
+        if (steps > s->default_steps) s->default_steps = steps;
+    }
 }
 
 /* Steps that are not even of the order of the body are a slip of a unit, and make numbers overflow.
@@ -316,8 +322,7 @@ static evn_status check_delta(const tdbem *p) {
 }
 
 /* Numbers that are each in order may make others that are none. */
-static evn_status check_times(const tdbem *p) {
-    const struct incident *in = p->incident;
+static evn_status check_times(const tdbem *p, const struct incident *in) {
     const double speed = p->options.speed;
     if (!(in->dt > 0) || !isfinite(in->dt) || !isfinite(in->first) || !isfinite(in->last))
         return evn_fail(
@@ -346,22 +351,29 @@ static uint64_t points_hash(const tdbem *p) {
     return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
 }
 
-/* A plane wave by its direction, others by all that there is. */
-static void identify_waves(const struct incident *in, char *out, size_t size) {
-    const double *d = in->direction;
+/* One plane wave by its direction, others by all that there is. */
+static void identify_waves(const tdbem *p, char *out, size_t size) {
+    const double *d = p->incident->direction;
     uint64_t hash = HASH_SEED;
-    if (incident_single(in)) {
+    int waves = 0;
+    if (p->columns == 1 && incident_single(p->incident)) {
         snprintf(out, size, "direction=%.17g,%.17g,%.17g", d[0], d[1], d[2]);
         return;
     }
-    for (int w = 0; w < in->waves; w++) {
-        const struct wave *wave = &in->wave[w];
-        hash = hash_word(hash, (uint64_t)wave->point);
-        hash = hash_bytes(hash, wave->at, sizeof wave->at);
-        hash = hash_bytes(hash, &wave->amplitude, sizeof wave->amplitude);
-        hash = hash_bytes(hash, &wave->delay, sizeof wave->delay);
+    for (int i = 0; i < p->columns; i++) {
+        const struct incident *in = p->column[i];
+        hash = hash_bytes(hash, &in->pulse.t0, sizeof in->pulse.t0);
+        hash = hash_word(hash, (uint64_t)in->waves);
+        waves += in->waves;
+        for (int w = 0; w < in->waves; w++) {
+            const struct wave *wave = &in->wave[w];
+            hash = hash_word(hash, (uint64_t)wave->point);
+            hash = hash_bytes(hash, wave->at, sizeof wave->at);
+            hash = hash_bytes(hash, &wave->amplitude, sizeof wave->amplitude);
+            hash = hash_bytes(hash, &wave->delay, sizeof wave->delay);
+        }
     }
-    snprintf(out, size, "waves=%d:%016llx", in->waves, (unsigned long long)hash);
+    snprintf(out, size, "waves=%d/%d:%016llx", waves, p->columns, (unsigned long long)hash);
 }
 
 static evn_status identify(tdbem *p) {
@@ -369,7 +381,7 @@ static evn_status identify(tdbem *p) {
     const struct incident *in = p->incident;
     char pulse[96], waves[96];
     pulse_words(&in->pulse, pulse, sizeof pulse);
-    identify_waves(in, waves, sizeof waves);
+    identify_waves(p, waves, sizeof waves);
     int n = asprintf(&p->identity,
                      "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
                      "%s pulse=%s ng=%d precision=%s layout=%s "
@@ -400,13 +412,25 @@ static evn_status choose_delta(tdbem *p) {
     return EVN_OK;
 }
 
+/* Waves of one incidence after another's. */
 static evn_status open_waves(tdbem *p) {
     const tdbem_options *o = &p->options;
     const double *d = o->direction;
     const struct wave along = {.at = {d[0], d[1], d[2]}, .amplitude = 1};
     const struct incidence one = {.waves = 1, .wave = &along};
-    return incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
-                         o->incidence ? o->incidence : &one, &p->pulse);
+    const struct incidence *of = o->incidences ? o->incidence : &one;
+    evn_status status = EVN_OK;
+    p->columns = o->incidences ? o->incidences : 1;
+    p->column = calloc((size_t)p->columns, sizeof *p->column);
+    if (!p->column) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d incidences", p->columns);
+    for (int i = 0; !status && i < p->columns; i++)
+        status = incident_open(&p->column[i], p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
+                               &of[i], &p->pulse);
+    p->incident = p->column[0];
+    if (!status || !of->name) return status;
+    int last = 0;
+    while (p->column[last]) last++;
+    return evn_fail(status, "%s: %s", of[last].name, evn_message());
 }
 
 /* All that is known without the matrices. */
@@ -430,7 +454,7 @@ static evn_status open_body(tdbem *p) {
     /* 8 edges a wavelength at the pulse's highest frequency */
     if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
     status = open_waves(p);
-    if (!status) status = check_times(p);
+    for (int i = 0; !status && i < p->columns; i++) status = check_times(p, p->column[i]);
     if (!status) status = place_points(p);
     if (status) return status;
     describe(p);
@@ -589,7 +613,8 @@ void tdbem_close(tdbem *p) {
     radiation_close(p->radiation);
     if (p->layout) stream_close(p->layout->stream);
     layout_close(p->layout);
-    incident_close(p->incident);
+    for (int i = 0; p->column && i < p->columns; i++) incident_close(p->column[i]);
+    free(p->column);
     pulse_close(&p->pulse);
     if (p->now.start) slices_csr_free(&p->now);
     mesh_close(p->mesh);

@@ -55,7 +55,8 @@ typedef struct tdbem_options {
                             than that, down to 0.2 */
     double speed;        /* speed of the wave, c; default 1 */
     double direction[3]; /* the wave travels so; any length; 0,0,1 */
-    const struct incidence *incidence; /* the waves that arrive instead of that one; NULL */
+    int incidences;      /* several columns, marched on one set of matrices; 0: that wave alone */
+    const struct incidence *incidence;
     const char *pulse;  /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
     const char *layout; /* rows, contiguous, full:BRxBC */
     const char *order;  /* none, morton, hilbert */
@@ -128,6 +129,7 @@ typedef struct tdbem_shape {
     int vertices, triangles, components;
     int points, buried, inside; /* points in the air; those of a grid that are not; points for the
                                    null field */
+    int incidences;             /* columns */
     double volume, h_mean, delta, dt, sigma, t0, eta;
     int kmax, longest;  /* steps that a matrix reaches back; longest row-vector */
     size_t nnz, stored; /* values of the matrices; values in the layout, with padding */
@@ -141,7 +143,7 @@ typedef struct tdbem_shape {
     int bounded;       /* it bounds delta: 1 a wall, 2 a gap; 0: it does not */
     double highest;    /* the highest angular frequency that is carried: 40 dB below the most of
                           the pulse's spectrum, or 8 mean edges a wavelength */
-    int default_steps; /* until the wave has passed and three body lengths more */
+    int default_steps; /* until the waves have passed and three body lengths more */
     double flop_per_step; /* useful operations: summation and radiation */
 } tdbem_shape;
 tdbem_shape tdbem_describe(const tdbem *problem);
@@ -163,7 +165,8 @@ typedef struct tdbem_run_options {
     struct run_options run; /* steps -1: default_steps; `stop` is looked at after each group. It
                                does not go on without a device */
     /* files, all of them optional; tables, .csv or .npz by the name's end, are written at the end,
-     * whole or not at all */
+     * whole or not at all. Of several incidences each has its own: name-INCIDENCE.csv, and
+     * folder/INCIDENCE */
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* n from 0, the time that a_n stands for, a_n at each `vertex` */
     int vertices;
@@ -184,7 +187,8 @@ typedef struct tdbem_run_options {
     double sample_rate;    /* of the filter, a unit of time; 0: 48000 for .wav, else the steps' */
     const char *far_field; /* directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
-     * present numbering, and scattered pressures at the points in the air; may be NULL */
+     * present numbering, and scattered pressures at the points in the air; may be NULL. Of several
+     * incidences a group's steps of one after those of the one before */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
     void *arg;
 } tdbem_run_options;
@@ -195,9 +199,21 @@ struct tdbem_traffic {
     double bytes;
 };
 
+/* What a run has of each incidence. */
+typedef struct tdbem_column {
+    const char *name; /* the incidence's; NULL of the wave along `direction` */
+    uint64_t hash;    /* of the last step's bits, vertices in the file's order */
+    double t0;
+    double max, max_after; /* max |a| while the pulse was on the body, and after that */
+    double latest;     /* max |a| in the last transit of the body; NAN: not long after the pulse */
+    double null_field; /* max over steps and inner points |u_inc + D phi| over the largest wave on
+                          the body; NAN: no inner points */
+    const double *solution; /* the last step, in the mesh's present numbering */
+} tdbem_column;
+
 typedef struct tdbem_result {
-    /* seconds: of the march; steps: solved, counted from the very beginning; hash: of the last
-     * step's bits, vertices in the file's order; communication_s: reduction, radiation and solving
+    /* seconds: of the march; steps: solved, counted from the very beginning; hash: of the only
+     * incidence, or of all their hashes; communication_s: reduction, radiation and solving
      */
     struct run_result run;
     int first; /* the first step of this run: 1, or more after a restart */
@@ -209,13 +225,13 @@ typedef struct tdbem_result {
     char response[200];      /* what the impulse response\'s file holds; "": there is none */
     const char *solver;      /* name of the solver that auto has settled on, and why */
     char solver_reason[160];
-    double max, max_after; /* max |a| while the pulse was on the body, and after that */
-    double latest;     /* max |a| in the last transit of the body; NAN: not long after the pulse */
-    double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
-    double *solution;  /* the last step, in the mesh's present numbering; free() it */
-    int groups;        /* groups of steps in this run */
-    double *group_s;   /* [groups * units]: of each unit in the summation of each, s; free() it */
-    int *group_blocks; /* likewise: blocks that it had; free() it */
+    double max, max_after, latest, null_field; /* as of a column, the largest of all */
+    int columns;
+    tdbem_column *column; /* free() it */
+    double *solution;     /* of all columns, [columns * vertices]; free() it */
+    int groups;      /* sums of groups of steps in this run, each incidence's one after another's */
+    double *group_s; /* [groups * units]: of each unit in the summation of each, s; free() it */
+    int *group_blocks;    /* likewise: blocks that it had; free() it */
     double stream_bytes;  /* read from disk during the march */
     double stream_wait_s; /* waits of all threads for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */

@@ -138,6 +138,7 @@ static void close_state(void *p) {
     free(s->vertex);
     free(s->frequency);
     free(s->key);
+    waves_close(s);
 }
 
 static const struct study studies[] = {

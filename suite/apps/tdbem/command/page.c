@@ -64,6 +64,10 @@ void page_result(const void *state, const struct workload_page *page) {
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, r->solver, r->iterations);
+    for (int i = 0; r->columns > 1 && i < r->columns; i++)
+        fprintf(out, "  %-16s t0 %.5g, largest |a| %.6g, %.3g after the pulse\n",
+                r->column[i].name ? r->column[i].name : "", r->column[i].t0, r->column[i].max,
+                r->column[i].max_after);
     if (*r->response) fprintf(out, "  %s: %s\n", job->run.impulse_response, r->response);
     fprintf(out, "  largest |a| %.6g, %.3g after the pulse", r->max, r->max_after);
     if (isfinite(r->null_field)) fprintf(out, "; null field inside %.3g %%", 100 * r->null_field);

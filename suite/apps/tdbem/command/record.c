@@ -16,6 +16,25 @@ static cJSON *record_groups(const tdbem_result *r) {
     return list;
 }
 
+/* Each incidence of several. */
+static void record_columns(const tdbem_result *r, cJSON *root) {
+    cJSON *list = r->columns > 1 ? cJSON_AddArrayToObject(root, "incidences") : NULL;
+    for (int i = 0; list && i < r->columns; i++) {
+        const tdbem_column *c = &r->column[i];
+        cJSON *o = cJSON_CreateObject(), *norms = cJSON_AddObjectToObject(o, "norms");
+        char hash[20];
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)c->hash);
+        cJSON_AddStringToObject(o, "name", c->name ? c->name : "");
+        cJSON_AddStringToObject(o, "hash", hash);
+        record_number(o, "t0", c->t0);
+        record_number(o, "null_field", c->null_field);
+        record_number(norms, "most", c->max);
+        record_number(norms, "most_after", c->max_after);
+        record_number(norms, "latest", c->latest);
+        cJSON_AddItemToArray(list, o);
+    }
+}
+
 /* Bytes and messages between ranks, for groups and for steps. */
 static void record_sent(const tdbem_result *r, cJSON *root) {
     cJSON *sent = cJSON_AddObjectToObject(root, "sent");
@@ -34,6 +53,7 @@ void record_problem(const void *state, cJSON *root) {
     record_number(norms, "most_after", r->max_after);
     record_number(norms, "latest", r->latest);
     if (job->run.restart) cJSON_AddNumberToObject(root, "restarted_from", r->first - 1);
+    record_columns(r, root);
     cJSON_AddItemToObject(root, "iterations", record_groups(r));
     cJSON *mesh = cJSON_AddObjectToObject(root, "mesh");
     cJSON_AddNumberToObject(mesh, "vertices", s.vertices);

@@ -9,7 +9,8 @@
 
 /* The options as they were given. */
 struct words {
-    const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *source, *pulse;
+    const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *source, *waves,
+        *pulse;
     const char *precision, *layout, *order, *solver, *probes, *probe_output, *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
     const char *transfer_function, *impulse_response, *sample_rate;
@@ -25,8 +26,9 @@ struct state {
     double (*point)[3];
     int *vertex;
     double *frequency;
-    struct wave source;
-    struct incidence incidence;
+    struct wave *wave;
+    struct incidence *incidence;
+    char *name; /* of incidences */
     tdbem *problem;
     char *key;
     tdbem_result result;
@@ -46,6 +48,11 @@ int words_read_rows(const char *option, const char *path, int columns, double **
 
 /* probes.c: the points of --probes. */
 int probes_read(struct state *s);
+
+/* waves.c: incidences of a file; of a source; 0, or an exit status after a message. */
+int waves_read(struct state *s, const char *path);
+int waves_source(struct state *s, const double at[3]);
+void waves_close(struct state *s);
 
 /* entries.c: prints what --entries asks for. */
 int entries_print(const struct state *s);

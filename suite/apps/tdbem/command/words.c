@@ -29,6 +29,8 @@ const struct option tdbem_words[] = {
      0},
     {"source", "X,Y,Z", "a point source there instead: f(t - r/c)/r", OPTION_TEXT, AT(source), 0,
      0},
+    {"waves", "FILE", "lines of NAME plane|source X Y Z [AMPLITUDE [DELAY]], a run for each NAME",
+     OPTION_INPUT, AT(waves), 0, 0},
     {"pulse", "SPEC", "gaussian:sigma=S,t0=T, ricker:.. or a signal's .csv or .wav", OPTION_TEXT,
      AT(pulse), 0, 0},
     {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, AT(ng), 1, 32},
@@ -99,15 +101,17 @@ const struct option_rule tdbem_rules[] = {
     {"every", OPTION_NEEDS, "output checkpoint", "which is written so often"},
     {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},
     {"source", OPTION_EXCLUDES, "direction", "a wave is a plane one or a source's"},
+    {"waves", OPTION_EXCLUDES, "direction source", "all waves are in the file"},
     {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
     {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace", STOPS},
     {"entries", OPTION_IGNORES,
      "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction "
-     "source pulse ng blocks precision layout order solver memory scratch",
+     "source waves pulse ng blocks precision layout order solver memory scratch",
      STOPS},
     {"dry", OPTION_EXCLUDES, "entries json trace", "it prints what is needed, and stops"},
     {"evener plan", OPTION_EXCLUDES, RESULTS " entries dry", "a plan computes nothing"},
-    {"evener plan", OPTION_IGNORES, "speed direction source pulse solver", "no task depends on it"},
+    {"evener plan", OPTION_IGNORES, "speed direction source waves pulse solver",
+     "no task depends on it"},
     {"evener calibrate", OPTION_EXCLUDES, RESULTS " entries dry",
      "a calibration measures times, its results are those of a few steps"},
     {0},
@@ -150,11 +154,8 @@ static int read_source(struct state *s) {
     int n = 0;
     if (!s->w.source) return 0;
     int code = read_list("source", s->w.source, 3, &x, &n);
-    s->source = (struct wave){.point = 1, .amplitude = 1};
-    if (!code) memcpy(s->source.at, x, sizeof s->source.at);
+    if (!code) code = waves_source(s, x);
     free(x);
-    s->incidence = (struct incidence){.waves = 1, .wave = &s->source};
-    s->options.incidence = &s->incidence;
     return code;
 }
 
@@ -288,6 +289,7 @@ int words_read(struct state *s) {
     if (!code) code = read_size("memory", w->memory, &o->memory);
     if (!code) code = read_direction(s);
     if (!code) code = read_source(s);
+    if (!code && w->waves) code = waves_read(s, w->waves);
     if (!code) code = read_vertices(s);
     if (!code && w->frequencies)
         code = read_list("frequencies", w->frequencies, 0, &s->frequency, &s->run.frequencies);

@@ -12,8 +12,9 @@ struct wave {
 };
 
 /* Waves that are there at once, one column of right-hand sides. */
+enum { INCIDENCES = 10000 }; /* most of them in a run */
 struct incidence {
-    const char *name;
+    const char *name; /* what is added to the names of its files; NULL: nothing, of the only one */
     int waves;
     const struct wave *wave;
 };

@@ -28,7 +28,7 @@ static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
     const int end = evn_crew_begin(columns, me + 1, cores);
     const int low = tdbem_row(m->p, m->p->me), high = tdbem_row(m->p, m->p->me + 1);
     const double *total = m->total + step->q;
-    incident_part(m->p->incident, crew, me, cores, step->n, m->load);
+    incident_part(m->incident, crew, me, cores, step->n, m->load);
     for (int i = begin > low ? begin : low; i < end && i < high; i++)
         m->b[i] = m->load[i] - total[(size_t)i * (size_t)wide];
     for (int i = begin; i < end; i++)
@@ -66,7 +66,7 @@ static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
     double *a = m->a + (size_t)q * (size_t)p->layout->columns;
     const double begin = evn_now();
     if (!mine)
-        evn_crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n),
+        evn_crew_run(m->crew, &m->incident->pace, incident_cores(m->incident, m->crew, n),
                      make_equations, &step);
     if (m->ranks) mine = ranks_share_rows(m, mine);
     const double end = evn_now();
@@ -107,9 +107,9 @@ static evn_status point_fields(struct march *m, int n, int q) {
         if (!isfinite(m->scattered[i]))
             return evn_fail(EVN_BODY, "step %d: the field at a point is not finite", n);
     for (int i = p->points; i < points; i++) {
-        const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
+        const double incident = incident_value(m->incident, p->point[i], n * m->incident->dt);
         m->seen.null_field =
-            fmax(m->seen.null_field, fabs(m->scattered[i] + incident) / p->incident->height);
+            fmax(m->seen.null_field, fabs(m->scattered[i] + incident) / m->incident->height);
     }
     return EVN_OK;
 }
@@ -117,15 +117,15 @@ static evn_status point_fields(struct march *m, int n, int q) {
 /* The probes in the folder. */
 static evn_status show_probes(struct march *m, int n) {
     const tdbem *p = m->p;
-    const double t = n * p->incident->dt;
+    const double t = n * m->incident->dt;
     double *scattered = m->shown_field, *total = scattered + p->asked;
     for (int i = 0; i < p->asked; i++) {
         const int row = p->row[i];
         scattered[i] = row < 0 ? NAN : m->scattered[row];
-        total[i] = scattered[i] + incident_value(p->incident, p->asked_point[i], t);
+        total[i] = scattered[i] + incident_value(m->incident, p->asked_point[i], t);
     }
-    evn_status status = vtk_write(m->o->output, "probes", n, &m->shown);
-    return status ? status : vtk_collect(m->o->output, "probes", m->every, n, 0, p->incident->dt);
+    evn_status status = vtk_write(m->folder, "probes", n, &m->shown);
+    return status ? status : vtk_collect(m->folder, "probes", m->every, n, 0, m->incident->dt);
 }
 
 static evn_status show_step(struct march *m, int n, const double *a) {
@@ -139,15 +139,15 @@ static evn_status show_step(struct march *m, int n, const double *a) {
                                       *mesh->corner,
                                       mesh->number,
                                       {{soft ? "normal_derivative" : "pressure", a}}};
-    evn_status status = vtk_write(m->o->output, "surface", n, &surface);
+    evn_status status = vtk_write(m->folder, "surface", n, &surface);
     if (!status)
-        status = vtk_collect(m->o->output, "surface", m->every, n, soft ? 0.5 : 0, p->incident->dt);
+        status = vtk_collect(m->folder, "surface", m->every, n, soft ? 0.5 : 0, m->incident->dt);
     return status || !p->asked ? status : show_probes(m, n);
 }
 
 static evn_status keep_step(struct march *m, int n, int q) {
     const tdbem *p = m->p;
-    const double t = n * p->incident->dt;
+    const double t = n * m->incident->dt;
     const double *a = m->a + (size_t)q * (size_t)p->layout->columns;
     if (m->points.columns) {
         double *row = table_row(&m->points);
@@ -155,18 +155,18 @@ static evn_status keep_step(struct march *m, int n, int q) {
         row[0] = t;
         for (int i = 0; i < p->points; i++) {
             row[1 + 2 * i] = m->scattered[i];
-            row[2 + 2 * i] = m->scattered[i] + incident_value(p->incident, p->point[i], t);
+            row[2 + 2 * i] = m->scattered[i] + incident_value(m->incident, p->point[i], t);
         }
     }
     if (m->vertices.columns) {
         double *row = table_row(&m->vertices);
         if (!row) return evn_fail(EVN_MEMORY, "step %d: no memory for the vertices' table", n);
-        row[0] = incident_stands(p->incident, n);
+        row[0] = incident_stands(m->incident, n);
         for (int v = 0; v < m->o->vertices; v++) row[1 + v] = a[m->vertex[v]];
     }
-    if (m->spectra.count) spectra_add(&m->spectra, n, a, p->incident);
+    if (m->spectra.count) spectra_add(&m->spectra, n, a, m->incident);
     if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
-    return m->o->output && n % m->every == 0 && !p->me ? show_step(m, n, a) : EVN_OK;
+    return m->folder && n % m->every == 0 ? show_step(m, n, a) : EVN_OK;
 }
 
 /* ---- the whole march ---- */
@@ -224,8 +224,8 @@ static evn_status steps_on_device(struct march *m, int n, int count) {
 }
 
 /* Over ranks one that has failed takes part until all of them know. */
-static evn_status march_group(struct march *m, int n, int count) {
-    evn_status status = sums_make(m, n + count <= m->steps);
+static evn_status march_group(struct march *m, int n, int count, int last) {
+    evn_status status = sums_make(m, !last || n + count <= m->steps);
     if (status) return status;
     status = sums_add(m);
     if (m->on_device) status = steps_on_device(m, n, count);
@@ -234,12 +234,21 @@ static evn_status march_group(struct march *m, int n, int count) {
         status = one_step(m, n + q, q, q + 1 == count, status);
         if (status && (!m->ranks || status == EVN_STOPPED)) return status;
     }
-    if (m->ranks) status = ranks_end_group(m, n + count - 1, count, status);
-    if (status) return status;
-    struct step last = {m, n + count - 1, count - 1};
+    return m->ranks ? ranks_end_group(m, n + count - 1, count, status) : status;
+}
+
+/* All incidences; the past grows when all of them have the group. */
+static evn_status march_groups(struct march *m, int n, int count) {
     const double elements = (double)m->past->columns * m->past->depth;
-    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 16384), append_group, &last);
-    return EVN_OK;
+    const int columns = m->p->columns;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < columns; i++)
+        status = march_group(columns_of(m, i), n, count, i + 1 == columns);
+    for (int i = 0; !status && i < columns; i++) {
+        struct step last = {columns_of(m, i), n + count - 1, count - 1};
+        evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 16384), append_group, &last);
+    }
+    return status;
 }
 
 /* A group of steps. */
@@ -247,11 +256,11 @@ static evn_status advance(int *done, void *arg) {
     struct march *m = arg;
     const int group = m->p->options.group;
     const int count = m->steps - *done < group ? m->steps - *done : group;
-    state_mark(m);
-    evn_status status = march_group(m, *done + 1, count);
+    for (int i = 0; i < m->p->columns; i++) state_mark(columns_of(m, i));
+    evn_status status = march_groups(m, *done + 1, count);
     /* ranks that do not agree any more have given the group up, too */
     if (status && (state_stopped(m) || (status == EVN_STOPPED && m->mark.sums))) {
-        state_go_back(m);
+        for (int i = 0; i < m->p->columns; i++) state_go_back(columns_of(m, i));
         return EVN_STOPPED;
     }
     if (status) return status;
@@ -308,7 +317,7 @@ static evn_status write_output(struct march *m, int which, const struct probes *
     case VERTEX_OUTPUT: return output_vertices(out, format, &m->vertices, m->o->vertex);
     case SPECTRUM: return output_spectrum(out, format, &m->spectra, p->mesh);
     case FAR_FIELD:
-        return output_far_field(out, format, &m->spectra, p->mesh, p->incident->direction);
+        return output_far_field(out, format, &m->spectra, p->mesh, m->incident->direction);
     case TRANSFER_FUNCTION:
         return output_transfer(out, format, probes, m->o->frequencies, m->o->frequency);
     default: return output_impulse(out, format, probes, &m->filter);
@@ -331,7 +340,7 @@ static evn_status write_outputs(struct march *m) {
     const int *grid = p->options.grid.points;
     struct table all = {0};
     const struct probes probes = {p->asked > p->points ? &all : &m->points,
-                                  p->incident,
+                                  m->incident,
                                   p->shape.eta,
                                   p->shape.highest,
                                   p->asked,
@@ -343,40 +352,74 @@ static evn_status write_outputs(struct march *m) {
         if (m->output[i].file)
             status = write_output(m, i, &probes, evn_output_stream(m->output[i].file));
     free(all.value);
-    if (!status && m->output[IMPULSE_RESPONSE].file) describe_filter(m);
+    if (!status && m->output[IMPULSE_RESPONSE].file && !m->column) describe_filter(m);
     for (int i = 0; !status && i < OUTPUTS; i++) status = evn_output_commit(m->output[i].file);
     m->r->output_s += evn_now() - begin;
     return status;
 }
 
+/* What the result has of an incidence. */
+static void conclude_column(const struct march *m) {
+    const size_t columns = (size_t)m->p->layout->columns;
+    tdbem_result *r = m->r;
+    double *solution = r->solution + (size_t)m->column * columns;
+    memcpy(solution, m->before, columns * sizeof *solution);
+    r->column[m->column] = (tdbem_column){
+        .name = m->p->options.incidences ? m->p->options.incidence[m->column].name : NULL,
+        .hash = hash_solution(m->p->mesh, m->before),
+        .t0 = m->incident->pulse.t0,
+        .max = m->seen.max,
+        .max_after = m->seen.max_after,
+        .latest = decay_latest(m),
+        .null_field = m->p->inside ? m->seen.null_field : NAN,
+        .solution = solution};
+}
+
+/* The largest of all, and a hash of all hashes. */
+static void conclude_columns(struct march *m) {
+    tdbem_result *r = m->r;
+    uint64_t hash = HASH_SEED;
+    r->latest = r->null_field = NAN;
+    for (int i = 0; i < r->columns; i++) {
+        const tdbem_column *c = &r->column[i];
+        conclude_column(columns_of(m, i));
+        r->max = fmax(r->max, c->max);
+        r->max_after = fmax(r->max_after, c->max_after);
+        r->latest = fmax(r->latest, c->latest); /* a number, if one is */
+        r->null_field = fmax(r->null_field, c->null_field);
+        hash = hash_word(hash, c->hash);
+    }
+    r->run.hash = r->columns == 1 ? r->column->hash : hash;
+}
+
 static evn_status conclude(struct march *m, long long iterations) {
     tdbem_result *r = m->r;
     const struct layout *l = m->p->layout;
-    const size_t columns = (size_t)l->columns;
-    const int steps = m->steps - r->first + 1;
+    const int steps = m->steps - r->first + 1, columns = m->p->columns;
+    long long solved = 0;
     evn_status status = timed_end(&m->timed);
-    if (!status) status = decay_check(m);
+    for (int i = 0; !status && i < columns; i++) status = decay_check(columns_of(m, i));
     if (!status && m->ranks) status = ranks_conclude(m);
     if (status) return status;
     r->run.verified = -1;
     r->run.communication_s = r->reduction_s + r->radiation_s + r->solve_s;
-    r->run.mops =
-        r->run.seconds > 0 ? 1e-6 * m->p->shape.flop_per_step * steps / r->run.seconds : 0;
-    r->max = m->seen.max;
-    r->max_after = m->seen.max_after;
-    r->latest = decay_latest(m);
-    r->null_field = m->p->inside ? m->seen.null_field : NAN;
-    const double groups = ceil((double)steps / l->is.group);
+    r->run.mops = r->run.seconds > 0
+                      ? 1e-6 * m->p->shape.flop_per_step * steps * columns / r->run.seconds
+                      : 0;
+    const double groups = ceil((double)steps / l->is.group) * columns;
     const double each = r->summation_s > 0 ? 2e-9 * groups * l->is.group / r->summation_s : 0;
     r->gflops_nominal = each * (double)l->values;
     r->gflops_effective = each * (double)l->nnz;
-    r->iterations = m->solved ? (double)iterations / (double)m->solved : 0;
-    r->run.hash = hash_solution(m->p->mesh, m->before);
-    r->solution = malloc((columns + 1) * sizeof *r->solution);
-    if (!r->solution) return evn_fail(EVN_MEMORY, "td-bem: no memory left");
-    memcpy(r->solution, m->before, columns * sizeof *r->solution);
+    for (int i = 0; i < columns; i++) solved += columns_of(m, i)->solved;
+    r->iterations = solved ? (double)iterations / (double)solved : 0;
+    r->columns = columns;
+    r->column = calloc((size_t)columns, sizeof *r->column);
+    r->solution = malloc(((size_t)l->columns * (size_t)columns + 1) * sizeof *r->solution);
+    if (!r->column || !r->solution) return evn_fail(EVN_MEMORY, "td-bem: no memory left");
+    conclude_columns(m);
     for (int u = 0; u < r->run.units; u++) r->idle_s += r->run.unit[u].stats.idle_s / r->run.units;
-    status = m->p->me ? EVN_OK : write_outputs(m);
+    for (int i = 0; !m->p->me && !status && i < columns; i++)
+        status = write_outputs(columns_of(m, i));
     return m->ranks ? evn_cluster_agree(m->p->cluster, status) : status;
 }
 
@@ -407,7 +450,9 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     *done = m->states.first;
     m->r->first = *done + 1;
     if (!status) status = room_make_notes(m, *done + 1);
-    return status;
+    if (!status) status = columns_open(m);
+    if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
+    return status ? status : state_fill(m);
 }
 
 static evn_status run(struct march *m, evn_schedule *schedule) {
@@ -449,6 +494,7 @@ evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
     struct march m = {.p = p, .o = options ? options : &defaults, .units = units, .r = result};
     m.steps = m.o->run.steps < 0 ? p->shape.default_steps : m.o->run.steps;
     m.every = m.o->every ? m.o->every : 100;
+    m.incident = p->incident;
     m.over = incident_over(p->incident);
     evn_status status = run(&m, schedule);
     char why[1024] = ""; /* a device that has failed says so again when it is given back */
@@ -460,6 +506,7 @@ evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
 }
 
 void tdbem_result_free(tdbem_result *r) {
+    free(r->column);
     free(r->solution);
     free(r->group_s);
     free(r->group_blocks);

@@ -1,6 +1,7 @@
 /* A march at work, as its files see it: march.c goes from step to step, march_sums.c sums the past
  * of a group, march_device.c has its steps on a device, march_state.c keeps checkpoints,
- * march_room.c makes room and looks at the files first. */
+ * march_room.c makes room and looks at the files first, march_columns.c does so for each of several
+ * incidences. */
 #ifndef TDBEM_MARCH_H
 #define TDBEM_MARCH_H
 
@@ -53,10 +54,16 @@ struct march_output {
     enum format format;
 };
 
+/* Of several incidences the first one's is the run's; those of others are copies that have a
+ * column's own: what march_columns.c makes. */
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
-    struct ranks *ranks; /* march_ranks.h; NULL: this process alone */
+    struct incident *incident;
+    int column;           /* number of the incidence */
+    struct march *others; /* of the first: those behind it */
+    char *folder;         /* for surfaces; NULL: not wanted */
+    struct ranks *ranks;  /* march_ranks.h; NULL: this process alone */
     evn_units *units;
     evn_loop *loop;
     evn_crew *crew;
@@ -101,7 +108,7 @@ struct march {
     struct march_mark mark; /* before the group under way */
     struct states states;
     struct state_files files;
-    double *exported; /* the past while it is kept or read: [columns * depth] */
+    double *exported; /* its past while it is kept or read: [columns * depth] */
     long long solved;
     tdbem_result *r;
 };
@@ -114,14 +121,24 @@ void sums_read_ahead(struct march *m);
 evn_status sums_open_devices(struct march *m);
 void sums_close_devices(struct march *m);
 
-/* march_state.c: the words of the run; its files looked at, and the state at the beginning, step 0
- * or a checkpoint's; the checkpoint after step n. The last two on all ranks. */
+/* march_columns.c: the march of each incidence. Opened once the first one has all that they share;
+ * room_give_back() comes after. */
+evn_status columns_open(struct march *m);
+void columns_close(struct march *m);
+struct march *columns_of(struct march *m, int column);
+const char *columns_name(const struct march *m); /* "" of the only one */
+/* A file's or folder's name for this incidence, to be freed. NULL without memory. */
+char *columns_path(const struct march *m, const char *path, int folder);
+
+/* march_state.c: the words of the run; its files looked at; the state at the beginning, step 0
+ * or a checkpoint's; the checkpoint after step n. The last three on all ranks. */
 extern const struct state_kind march_state;
 evn_status state_identify(struct march *m);
 evn_status state_open(struct march *m);
+evn_status state_fill(struct march *m);
 evn_status state_save(struct march *m, int n, int stopping);
-/* With checkpoints a run can be stopped within a group, which is then undone: room for the mark,
- * the mark, the stop flag, the return. */
+/* With checkpoints a run can be stopped within a group, which is then undone: room for the mark of
+ * an incidence, the mark, the stop flag, the return. */
 evn_status state_open_mark(struct march *m);
 void state_mark(struct march *m);
 int state_stop(const struct march *m); /* over ranks: whether this one was asked to */
@@ -138,6 +155,8 @@ double decay_latest(const struct march *m); /* NAN: less than two transits of th
 /* march_room.c, in this order. */
 evn_status room_check(const tdbem_run_options *o, tdbem *p);
 evn_status room_make(struct march *m);
+evn_status room_make_column(struct march *m); /* its part, for the incidence alone */
+void room_give_back_column(struct march *m);
 evn_status room_find_vertices(struct march *m);
 evn_status room_open_files(struct march *m);
 evn_status room_begin_tables(struct march *m); /* writes step 0 */

@@ -51,7 +51,7 @@ evn_status march_device_open(struct march *m) {
     g->d = d;
     evn_status status = right_gpu_open(&g->right, m->p->incident, d, l->columns, l->rows, l->wide);
     if (!status) status = radiation_gpu_open(&g->radiation, m->p->radiation, d);
-    if (!status && !incident_plain(m->p->incident)) {
+    if (!status && (m->p->columns > 1 || !incident_plain(m->p->incident))) {
         g->load = malloc((size_t)l->is.group * (size_t)l->columns * sizeof *g->load);
         if (!g->load) status = evn_fail(EVN_MEMORY, "td-bem: no memory for right-hand sides");
     }
@@ -117,12 +117,12 @@ struct loads {
 static void make_load(evn_crew *crew, int me, int cores, void *arg) {
     const struct loads *step = arg;
     struct march *m = step->m;
-    incident_part(m->p->incident, crew, me, cores, step->n + step->q,
+    incident_part(m->incident, crew, me, cores, step->n + step->q,
                   m->on_device->load + (size_t)step->q * (size_t)m->p->layout->columns);
 }
 
 static void make_loads(struct march *m, int n, int count) {
-    struct incident *in = m->p->incident;
+    struct incident *in = m->incident;
     for (struct loads step = {m, n, 0}; m->on_device->load && step.q < count; step.q++)
         evn_crew_run(m->crew, &in->pace, incident_cores(in, m->crew, n + step.q), make_load, &step);
 }

@@ -67,9 +67,9 @@ static evn_status plan_filter(struct march *m) {
     enum format format;
     evn_status status = output_format(&format, path, IMPULSE_RESPONSE);
     const int sound = !status && format == FORMAT_WAV;
-    if (!(rate > 0)) rate = sound ? 48000 : 1 / p->incident->dt;
+    if (!(rate > 0)) rate = sound ? 48000 : 1 / m->incident->dt;
     if (!status)
-        status = response_plan(&m->filter, p->incident, p->shape.highest, rate, m->steps + 1);
+        status = response_plan(&m->filter, m->incident, p->shape.highest, rate, m->steps + 1);
     if (status || !sound) return status;
     if (rate > WAV_RATE || rate != floor(rate))
         return evn_fail(EVN_USAGE, "sample-rate: %g, expected a whole number of samples for %s",
@@ -77,7 +77,7 @@ static evn_status plan_filter(struct march *m) {
     if (p->asked > WAV_CHANNELS)
         return evn_fail(EVN_USAGE, "%s: %d probes, expected at most %d for .wav", path, p->asked,
                         WAV_CHANNELS);
-    if (p->options.speed == 1)
+    if (p->options.speed == 1 && !m->column)
         tdbem_warn(p,
                    "speed: it is 1, so that a second of %s is a unit of length; in air, in metres, "
                    "it is 343",
@@ -91,7 +91,7 @@ evn_status room_open_files(struct march *m) {
     const double rows = m->steps + 1.0;
     evn_status status = o->impulse_response ? plan_filter(m) : EVN_OK;
     const double frequencies =
-        o->frequencies ? o->frequencies : response_count(m->p->incident, m->p->shape.highest, rows);
+        o->frequencies ? o->frequencies : response_count(m->incident, m->p->shape.highest, rows);
     const double numbers[OUTPUTS] = {
         [PROBE_OUTPUT] = rows * (1 + 2.0 * m->p->asked),
         [VERTEX_OUTPUT] = rows * m->vertices.columns,
@@ -112,10 +112,17 @@ evn_status room_open_files(struct march *m) {
                               "%s: %.2g GB are too many for this format, expected less "
                               "than %g, or .csv",
                               path[i], bytes * 1e-9, FORMAT_BYTES * 1e-9);
-        if (!status) status = evn_output_open(&out->file, NULL, path[i]);
+        char *own = status ? NULL : columns_path(m, path[i], 0);
+        if (!status && !own) status = evn_fail(EVN_MEMORY, "%s: not enough memory", path[i]);
+        if (!status) status = evn_output_open(&out->file, NULL, own);
+        free(own);
         if (!status) status = evn_output_reserve(out->file, (size_t)bytes);
     }
-    if (!status && o->output) status = vtk_folder(o->output);
+    if (!status && o->output) {
+        m->folder = columns_path(m, o->output, 1);
+        status = m->folder ? vtk_folder(m->folder)
+                           : evn_fail(EVN_MEMORY, "%s: not enough memory", o->output);
+    }
     return tdbem_as_input(status);
 }
 
@@ -147,12 +154,28 @@ static void *zeros(size_t count, size_t size) {
     return p;
 }
 
-evn_status room_make(struct march *m) {
+evn_status room_make_column(struct march *m) {
     const struct layout *l = m->p->layout;
-    const size_t columns = (size_t)l->columns, rows = (size_t)l->rows, group = (size_t)l->is.group;
-    const int units = evn_units_count(m->units);
+    const size_t columns = (size_t)l->columns, group = (size_t)l->is.group;
     evn_status status =
         history_open(&m->past, l->columns, l->depth, l->front, l->is.group, l->is.single);
+    if (status) return status;
+    m->a = zeros(group * columns, sizeof *m->a);
+    m->before = zeros(GUESS * columns, sizeof *m->before);
+    if (!m->a || !m->before) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march");
+    const int kept = m->o->probe_output || m->o->transfer_function || m->o->impulse_response;
+    m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
+    m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
+    const int wanted = m->o->spectrum || m->o->far_field;
+    return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
+                        m->incident);
+}
+
+evn_status room_make(struct march *m) {
+    const struct layout *l = m->p->layout;
+    const size_t columns = (size_t)l->columns, rows = (size_t)l->rows;
+    const int units = evn_units_count(m->units);
+    evn_status status = room_make_column(m);
     if (status) return status;
     m->first_core = malloc(sizeof *m->first_core * (size_t)(units + 1));
     for (int u = 0; m->first_core && u < units; u++) {
@@ -165,13 +188,11 @@ evn_status room_make(struct march *m) {
                                     m->sums_bytes); /* touched by the threads that need it */
     m->first = calloc((size_t)units, sizeof *m->first);
     m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
-    m->a = zeros(group * columns, sizeof *m->a);
-    m->before = zeros(GUESS * columns, sizeof *m->before);
     m->load = zeros(columns, sizeof *m->load);
     m->b = zeros(rows, sizeof *m->b);
     m->scattered = zeros((size_t)(m->p->points + m->p->inside) + 1, sizeof *m->scattered);
-    int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->a && m->before &&
-             m->load && m->b && m->scattered;
+    int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->load && m->b &&
+             m->scattered;
     for (int c = 0; ok && c < m->cores; c++)
         ok = (m->scratch[c] = zeros(1, summation_scratch(l, NODE_MAX))) != NULL;
     for (int u = 0; ok && u < units; u++)
@@ -179,21 +200,15 @@ evn_status room_make(struct march *m) {
     if (!ok)
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march: %.3g GB",
                         (double)m->sums_bytes * l->blocks * 1e-9);
-    const int kept = m->o->probe_output || m->o->transfer_function || m->o->impulse_response;
-    m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
-    m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
-    const int wanted = m->o->spectrum || m->o->far_field;
-    status = make_shown(m);
-    if (status) return status;
-    return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
-                        m->p->incident);
+    return make_shown(m);
 }
 
 /* Room for what the summation keeps. */
 evn_status room_make_notes(struct march *m, int first) {
     const size_t units = (size_t)evn_units_count(m->units);
     const size_t group = (size_t)m->p->options.group;
-    const size_t groups = ((size_t)(m->steps - first + 1) + group - 1) / group;
+    const size_t groups =
+        ((size_t)(m->steps - first + 1) + group - 1) / group * (size_t)m->p->columns;
     m->busy = calloc(units, sizeof *m->busy);
     m->node = calloc((size_t)m->p->layout->blocks, sizeof *m->node);
     m->reader = calloc((size_t)m->p->layout->blocks, sizeof *m->reader);
@@ -274,11 +289,23 @@ evn_status room_begin_tables(struct march *m) {
         double *row = table_row(t[i]);
         if (!row) return evn_fail(EVN_MEMORY, "td-bem: no memory for tables");
         memset(row, 0, sizeof *row * (size_t)t[i]->columns);
-        if (i) row[0] = incident_stands(m->p->incident, 0);
+        if (i) row[0] = incident_stands(m->incident, 0);
     }
     for (int i = 0; m->points.columns && i < m->p->points; i++)
-        m->points.value[2 + 2 * i] = incident_value(m->p->incident, m->p->point[i], 0);
+        m->points.value[2 + 2 * i] = incident_value(m->incident, m->p->point[i], 0);
     return EVN_OK;
+}
+
+void room_give_back_column(struct march *m) {
+    history_close(m->past);
+    free(m->a);
+    free(m->before);
+    free(m->points.value);
+    free(m->vertices.value);
+    spectra_close(&m->spectra);
+    for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
+    free(m->mark.sums);
+    free(m->folder);
 }
 
 void room_give_back(struct march *m) {
@@ -286,12 +313,12 @@ void room_give_back(struct march *m) {
     solver_detach(m->p->solver);
     sums_close_devices(m);
     ranks_close(m);
+    columns_close(m);
     free(m->busy);
     free(m->node);
     free(m->reader);
     evn_loop_close(m->loop);
     evn_crew_close(m->crew);
-    history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
     free(m->scratch);
     for (int u = 0; m->first && u < evn_units_count(m->units); u++) free(m->first[u]);
@@ -299,19 +326,13 @@ void room_give_back(struct march *m) {
     free(m->first_core);
     free(m->sums);
     free(m->total);
-    free(m->a);
-    free(m->before);
     free(m->load);
     free(m->b);
     free(m->scattered);
     free(m->shown_cell);
     free(m->shown_field);
     free(m->vertex);
-    free(m->points.value);
-    free(m->vertices.value);
-    spectra_close(&m->spectra);
-    for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
-    free(m->mark.sums);
+    room_give_back_column(m);
     states_close(&m->states);
     timed_close(&m->timed);
 }

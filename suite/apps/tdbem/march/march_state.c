@@ -11,7 +11,8 @@
 enum { PAST, LAST, EXTREMES, SPECTRA, INCIDENT, POINTS, VERTICES, PARTS };
 
 /* The memory of a part, and its doubles after so many steps. */
-static double *part_of(const struct march *m, int part, int step, size_t *doubles) {
+static double *part_of(const struct march *first, int part, int step, size_t *doubles) {
+    const struct march *m = part < PARTS ? first : &first->others[part / PARTS - 1];
     const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
     const size_t rows = (size_t)step + 1;
     const struct {
@@ -26,13 +27,13 @@ static double *part_of(const struct march *m, int part, int step, size_t *double
         [POINTS] = {m->points.value, rows * (size_t)m->points.columns},
         [VERTICES] = {m->vertices.value, rows * (size_t)m->vertices.columns},
     };
-    *doubles = of[part].doubles;
-    return of[part].data;
+    *doubles = of[part % PARTS].doubles;
+    return of[part % PARTS].data;
 }
 
 static size_t doubles(const void *arg, int part, int step) {
     size_t n;
-    part_of(arg, part, step, &n);
+    part_of(arg, part % PARTS, step, &n); /* those of all incidences are as large */
     return n;
 }
 
@@ -54,21 +55,29 @@ const struct state_kind march_state = {.name = "td-bem",
                                        .pack = pack,
                                        .unpack = unpack};
 
-/* Room for the whole past in the order of a file. */
+/* Room for the whole past of each incidence in the order of a file. */
 static evn_status make_export(struct march *m) {
-    m->exported =
-        malloc(((size_t)m->past->columns * (size_t)m->past->depth + 1) * sizeof *m->exported);
-    return m->exported ? EVN_OK : evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
+    int ok = 1;
+    for (int i = 0; i < m->p->columns; i++) {
+        struct march *c = columns_of(m, i);
+        c->exported =
+            malloc(((size_t)c->past->columns * (size_t)c->past->depth + 1) * sizeof *c->exported);
+        ok &= c->exported != NULL;
+    }
+    return ok ? EVN_OK : evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
 }
 
 static void drop_export(struct march *m) {
-    free(m->exported);
-    m->exported = NULL;
+    for (int i = 0; i < m->p->columns; i++) {
+        free(columns_of(m, i)->exported);
+        columns_of(m, i)->exported = NULL;
+    }
 }
 
 evn_status state_save(struct march *m, int n, int stopping) {
     evn_status status = make_export(m);
-    if (!status) history_export(m->past, m->exported);
+    for (int i = 0; !status && i < m->p->columns; i++)
+        history_export(columns_of(m, i)->past, columns_of(m, i)->exported);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (!status) status = states_keep_now(&m->states, n, stopping);
     drop_export(m);
@@ -78,27 +87,35 @@ evn_status state_save(struct march *m, int n, int stopping) {
 /* A checksum shows damage and no intent, and a state that is not finite is none. */
 static int is_finite(const struct march *m, int step) {
     int finite = 1;
-    for (int part = 0; part < PARTS; part++) {
+    for (int part = 0; part < PARTS * m->p->columns; part++) {
         size_t n;
         const double *value = part_of(m, part, step, &n);
-        for (size_t i = 0; part != EXTREMES && i < n; i++) finite &= isfinite(value[i]) != 0;
+        for (size_t i = 0; part % PARTS != EXTREMES && i < n; i++)
+            finite &= isfinite(value[i]) != 0;
     }
     return finite;
 }
 
+/* Tables as long as they are in the file. */
+static evn_status make_tables(struct march *m, int step) {
+    struct table *table[] = {&m->points, &m->vertices};
+    for (int i = 0; i < 2; i++)
+        while (table[i]->columns && table[i]->rows <= (size_t)step)
+            if (!table_row(table[i])) return evn_fail(EVN_MEMORY, "td-bem: no memory for tables");
+    return EVN_OK;
+}
+
 static evn_status restart(struct march *m) {
     const int step = m->states.first;
-    struct table *table[] = {&m->points, &m->vertices};
     evn_status status = make_export(m);
-    for (int i = 0; i < 2; i++)
-        while (!status && table[i]->columns && table[i]->rows <= (size_t)step)
-            if (!table_row(table[i])) status = evn_fail(EVN_MEMORY, "td-bem: no memory for tables");
+    for (int i = 0; !status && i < m->p->columns; i++) status = make_tables(columns_of(m, i), step);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (!status) status = states_load(&m->states);
     if (!status && !is_finite(m, step))
         status = evn_fail(EVN_USAGE, "%s: this checkpoint is damaged: it has what is no number",
                           m->o->restart);
-    if (!status) history_import(m->past, m->exported);
+    for (int i = 0; !status && i < m->p->columns; i++)
+        history_import(columns_of(m, i)->past, columns_of(m, i)->exported);
     drop_export(m);
     return status;
 }
@@ -107,15 +124,20 @@ evn_status state_open(struct march *m) {
     m->files = (struct state_files){.checkpoint = m->o->checkpoint, .restart = m->o->restart};
     m->states.kind = &march_state;
     m->states.arg = m;
-    m->states.parts = PARTS;
+    m->states.parts = PARTS * m->p->columns;
     m->states.files = &m->files;
     m->states.cluster = m->p->cluster;
     m->states.units = m->units;
     m->states.steps = m->steps;
     m->states.loop = m->loop;
-    evn_status status = states_open(&m->states);
-    if (status) return status;
-    return m->o->restart ? restart(m) : room_begin_tables(m);
+    return states_open(&m->states);
+}
+
+evn_status state_fill(struct march *m) {
+    if (m->o->restart) return restart(m);
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < m->p->columns; i++) status = room_begin_tables(columns_of(m, i));
+    return status;
 }
 
 /* ---- within a group ---- */

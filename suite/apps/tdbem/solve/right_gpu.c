@@ -194,9 +194,10 @@ evn_status right_gpu_give(struct right_gpu *g, int n, int q, int ready) {
     const struct incident_right right = {
         .rows = g->d.rows,
         .columns = g->columns,
-        .load = quiet                 ? 0
-                : differs && !g->made ? 2
-                                      : 1,
+        .load = g->made   ? 1
+                : quiet   ? 0
+                : differs ? 2
+                          : 1,
         .now = g->made ? q : kept_at(g, n) + again,
         .last = kept_at(g, n - 1),
         .wide = g->wide,
