@@ -790,7 +790,8 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
         far[f] = 0;
         for (int angle = 0; angle <= 180; angle += 45) {
             const double z = cos(angle * M_PI / 180), to[3] = {sqrt(fabs(1 - z * z)), 0, z};
-            const double e = cabs(spectra_far(&s.spectra, f, m, to) - series_far(&se, up * z));
+            const double e =
+                cabs(spectra_far(&s.spectra, f, m, NULL, to) - series_far(&se, up * z));
             far[f] = fmax(far[f], e / cabs(series_far(&se, up)));
         }
     }

@@ -2,6 +2,7 @@
 #ifndef TDBEM_PROBLEM_H
 #define TDBEM_PROBLEM_H
 
+#include "tdbem/boundary/boundary.h"
 #include "tdbem/incident/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/summation/radiation.h"
@@ -21,6 +22,7 @@ struct tdbem {
     int columns;        /* incidences */
     struct incident **column;
     struct incident *incident; /* the first */
+    struct boundary *boundary; /* NULL: rigid or soft */
     struct layout *layout;
     struct radiation *radiation;
     struct solver *solver;

@@ -62,6 +62,16 @@ static evn_status check_numbers(const tdbem_options *o) {
     return EVN_OK;
 }
 
+static evn_status check_admittance(const tdbem_options *o) {
+    if (o->problem != TDBEM_RIGID)
+        return evn_fail(EVN_USAGE, "admittance: a soft body has none; expected the rigid problem, "
+                                   "in which the admittance takes the place of dp/dn = 0");
+    if (o->eta == 0)
+        return evn_fail(EVN_USAGE, "admittance: it needs the combined equation, expected eta above "
+                                   "0, as 0.5");
+    return boundary_check(o->admittance);
+}
+
 evn_status tdbem_check(const tdbem_options *o) {
     struct layout_options layout;
     enum numbering numbering;
@@ -78,6 +88,7 @@ evn_status tdbem_check(const tdbem_options *o) {
         status = pulse_read(&pulse, o->pulse);
         pulse_close(&pulse);
     }
+    if (!status && o->admittance) status = check_admittance(o);
     if (!status && o->scratch) status = stream_folder(o->scratch);
     return status;
 }
@@ -293,6 +304,7 @@ static void describe(tdbem *p) {
     s->points = p->points;
     s->buried = p->asked - p->points;
     s->inside = p->inside;
+    s->filters = p->boundary ? p->boundary->filters : 0;
     s->volume = m->volume;
     s->h_mean = m->h_mean;
     s->dt = in->dt;
@@ -391,6 +403,12 @@ static evn_status identify(tdbem *p) {
                      o->single ? "float" : "double", o->layout,
                      p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
                      (unsigned long long)points_hash(p));
+    if (n >= 0 && p->boundary) {
+        char *rigid = p->identity;
+        n = asprintf(&p->identity, "%s admittance=%016llx", rigid,
+                     (unsigned long long)p->boundary->hash);
+        free(rigid);
+    }
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
@@ -455,6 +473,8 @@ static evn_status open_body(tdbem *p) {
     if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
     status = open_waves(p);
     for (int i = 0; !status && i < p->columns; i++) status = check_times(p, p->column[i]);
+    if (!status && o->admittance)
+        status = boundary_open(&p->boundary, o->admittance, p->mesh, p->incident->dt);
     if (!status) status = place_points(p);
     if (status) return status;
     describe(p);
@@ -523,11 +543,18 @@ static double thread_seconds(void) {
 static evn_status generation_rate(const tdbem *p, double *seconds) {
     struct mesh *mesh = NULL;
     struct slices *s = NULL;
+    double *beta = NULL;
     evn_status status = mesh_open(&mesh, "sphere:2");
+    if (!status && p->boundary) {
+        beta = malloc((size_t)mesh->triangles * sizeof *beta);
+        if (!beta) status = evn_fail(EVN_MEMORY, "td-bem: no memory");
+        for (int t = 0; beta && t < mesh->triangles; t++) beta[t] = 1;
+    }
     if (!status) {
         const struct slices_options so = {.problem = p->options.problem,
                                           .eta = p->shape.eta,
                                           .delta = p->shape.delta / p->mesh->h_mean * mesh->h_mean,
+                                          .beta = beta,
                                           .quad = p->options.quad};
         const double begin = thread_seconds();
         status = slices_generate(&s, mesh, &so, 1);
@@ -536,6 +563,7 @@ static evn_status generation_rate(const tdbem *p, double *seconds) {
     if (!status) *seconds /= work((double)s->nnz, mesh->triangles);
     slices_close(s);
     mesh_close(mesh);
+    free(beta);
     return status;
 }
 
@@ -616,6 +644,7 @@ void tdbem_close(tdbem *p) {
     for (int i = 0; p->column && i < p->columns; i++) incident_close(p->column[i]);
     free(p->column);
     pulse_close(&p->pulse);
+    boundary_close(p->boundary);
     if (p->now.start) slices_csr_free(&p->now);
     mesh_close(p->mesh);
     free(p->point);

@@ -49,6 +49,8 @@ typedef struct tdbem_options {
     const char *mesh; /* file or generated body, see mesh_open() */
     double scale;     /* of the mesh's coordinates; 0: 1 */
     enum tdbem_problem problem;
+    const char *admittance; /* rigid: beta of the surface or of parts of it, boundary_open(); NULL:
+                               0 */
     double eta;   /* weight of the second equation; 0: the first one alone; NAN: tdbem_eta() */
     double delta; /* c dt as a length; 0: delta_ratio times the mean edge */
     double delta_ratio;  /* c dt over the mean edge; 0: 0.5, or less where walls or gaps are thinner
@@ -130,6 +132,7 @@ typedef struct tdbem_shape {
     int points, buried, inside; /* points in the air; those of a grid that are not; points for the
                                    null field */
     int incidences;             /* columns */
+    int filters; /* of the admittance; each has the rows of vertices and points again */
     double volume, h_mean, delta, dt, sigma, t0, eta;
     int kmax, longest;  /* steps that a matrix reaches back; longest row-vector */
     size_t nnz, stored; /* values of the matrices; values in the layout, with padding */

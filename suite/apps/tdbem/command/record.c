@@ -62,7 +62,7 @@ void record_problem(const void *state, cJSON *root) {
     record_number(mesh, "volume", s.volume);
     record_number(mesh, "h_mean", s.h_mean);
     cJSON *matrix = cJSON_AddObjectToObject(root, "matrix");
-    cJSON_AddNumberToObject(matrix, "rows", s.vertices + s.points + s.inside);
+    cJSON_AddNumberToObject(matrix, "rows", (s.vertices + s.points + s.inside) * (1 + s.filters));
     cJSON_AddNumberToObject(matrix, "kmax", s.kmax);
     record_number(matrix, "nnz", (double)s.nnz);
     record_number(matrix, "d_average", (double)s.nnz / s.vertices / s.vertices);

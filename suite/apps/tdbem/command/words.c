@@ -19,6 +19,9 @@ const struct option tdbem_words[] = {
     {"scale", "X", "what the mesh's coordinates are multiplied by (default 1)", OPTION_TEXT,
      AT(scale), 0, 0},
     {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
+    {"admittance", "LIST",
+     "rigid: BETA, or PART=BETA,..; rho c over the impedance, or a filter's file", OPTION_TEXT,
+     AT(admittance), 0, 0},
     {"eta", "X", "combined field equation (default 0.5, soft 2); 0: resonant", OPTION_TEXT, AT(eta),
      0, 0},
     {"delta", "X", "c dt, a length", OPTION_TEXT, AT(delta), 0, 0},
@@ -103,7 +106,7 @@ const struct option_rule tdbem_rules[] = {
     {"source", OPTION_EXCLUDES, "direction", "a wave is a plane one or a source's"},
     {"waves", OPTION_EXCLUDES, "direction source", "all waves are in the file"},
     {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
-    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace", STOPS},
+    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace admittance", STOPS},
     {"entries", OPTION_IGNORES,
      "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction "
      "source waves pulse ng blocks precision layout order solver memory scratch",
@@ -267,6 +270,7 @@ int words_read(struct state *s) {
     *o = tdbem_defaults();
     o->mesh = w->mesh;
     o->pulse = w->pulse;
+    o->admittance = w->admittance;
     o->matrices = w->matrices;
     o->scratch = w->scratch;
     o->group = (int)w->ng;

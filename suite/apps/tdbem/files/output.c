@@ -194,7 +194,7 @@ double complex spectra_value(const struct spectra *s, int f, int v) {
 }
 
 double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
-                           const double to[3]) {
+                           const struct boundary *boundary, const double to[3]) {
     const double k = s->w[f] / s->speed;
     double complex sum = 0;
     for (int t = 0; t < m->triangles; t++) {
@@ -214,8 +214,10 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
             }
             part += incident_share[p] * here * cexp(-I * k * along);
         }
-        /* rigid: (1/4 pi c) int (n.x) phi_t; soft: -(1/4 pi) int lambda */
-        sum += area * part * (s->soft ? -1 : -I * k * cosine);
+        /* (1/4 pi c) int (n.x) phi_t - (1/4 pi) int lambda, where phi is 0 if soft, and rigid
+         * lambda is (1/c) beta phi_t */
+        const double complex beta = boundary ? boundary_value(boundary, t, s->w[f]) : 0;
+        sum += area * part * (s->soft ? -1 : -I * k * (cosine - beta));
     }
     return sum / (4 * M_PI);
 }
@@ -304,7 +306,8 @@ static void far_field_npz(FILE *out, const struct spectra *s, const double (*to)
 }
 
 evn_status output_far_field(FILE *out, enum format format, const struct spectra *s,
-                            const struct mesh *m, const double direction[3]) {
+                            const struct mesh *m, const struct boundary *boundary,
+                            const double direction[3]) {
     double e[2][3], to[DIRECTIONS][3];
     double complex *value = malloc(((size_t)s->count * DIRECTIONS + 1) * sizeof *value);
     if (!value) return no_memory();
@@ -315,7 +318,7 @@ evn_status output_far_field(FILE *out, enum format format, const struct spectra 
                         sin(theta_of(at) * M_PI / 180) * e[at / ANGLES][i];
     for (int f = 0; f < s->count; f++)
         for (int at = 0; at < DIRECTIONS; at++)
-            value[f * DIRECTIONS + at] = spectra_far(s, f, m, to[at]);
+            value[f * DIRECTIONS + at] = spectra_far(s, f, m, boundary, to[at]);
     (format == FORMAT_CSV ? far_field_csv : far_field_npz)(out, s, (const double(*)[3])to, value);
     free(value);
     return EVN_OK;

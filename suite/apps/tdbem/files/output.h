@@ -4,6 +4,7 @@
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
+#include "tdbem/boundary/boundary.h"
 #include "tdbem/files/format.h"
 #include "tdbem/files/npz.h"
 #include "tdbem/incident/incident.h"
@@ -66,7 +67,7 @@ void spectra_add(struct spectra *s, int n, const double *a, const struct inciden
 double complex spectra_value(const struct spectra *s, int f, int v);
 /* p_s ~ F exp(ikr)/r for |x| = r -> infinity in the direction `to`, of length 1. */
 double complex spectra_far(const struct spectra *s, int f, const struct mesh *mesh,
-                           const double to[3]);
+                           const struct boundary *boundary, const double to[3]);
 
 /* [w vertex x spectrum] */
 evn_status output_spectrum(FILE *out, enum format format, const struct spectra *s,
@@ -74,6 +75,7 @@ evn_status output_spectrum(FILE *out, enum format format, const struct spectra *
 /* Angles 0 .. 180 degrees from the direction of the wave in steps of 5, in two planes
  * [w theta direction F]. */
 evn_status output_far_field(FILE *out, enum format format, const struct spectra *s,
-                            const struct mesh *mesh, const double direction[3]);
+                            const struct mesh *mesh, const struct boundary *boundary,
+                            const double direction[3]);
 
 #endif

@@ -31,6 +31,8 @@ static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
     incident_part(m->incident, crew, me, cores, step->n, m->load);
     for (int i = begin > low ? begin : low; i < end && i < high; i++)
         m->b[i] = m->load[i] - total[(size_t)i * (size_t)wide];
+    for (int i = begin > low ? begin : low; m->memory && i < end && i < high; i++)
+        m->b[i] -= memory_at(m, i);
     for (int i = begin; i < end; i++)
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
     for (int i = columns > low ? columns : low; me == 0 && i < high; i++)
@@ -93,7 +95,7 @@ static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
                               : m->total[(columns + (size_t)i) * wide + (size_t)step->q];
         for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
             sum += p->now.value[e] * a[p->now.column[e]];
-        m->scattered[i] = sum;
+        m->scattered[i] = m->memory ? sum + memory_at(m, (int)columns + i) : sum;
     }
 }
 
@@ -197,6 +199,7 @@ static evn_status one_step(struct march *m, int n, int q, int last, evn_status m
     if (!status) status = put_out(m, n, q);
     const double since = evn_now();
     if (status) return status;
+    if (m->memory) memory_step(m, q);
     if (!last) radiation_add(p->radiation, m->crew, q + 1, m->a, m->total + own, p->layout->wide);
     m->r->radiation_s += evn_now() - since;
     return EVN_OK;
@@ -317,7 +320,8 @@ static evn_status write_output(struct march *m, int which, const struct probes *
     case VERTEX_OUTPUT: return output_vertices(out, format, &m->vertices, m->o->vertex);
     case SPECTRUM: return output_spectrum(out, format, &m->spectra, p->mesh);
     case FAR_FIELD:
-        return output_far_field(out, format, &m->spectra, p->mesh, m->incident->direction);
+        return output_far_field(out, format, &m->spectra, p->mesh, p->boundary,
+                                m->incident->direction);
     case TRANSFER_FUNCTION:
         return output_transfer(out, format, probes, m->o->frequencies, m->o->frequency);
     default: return output_impulse(out, format, probes, &m->filter);

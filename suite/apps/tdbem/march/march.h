@@ -98,6 +98,7 @@ struct march {
     double *shown_field;
     int *vertex; /* present numbers of the vertices to be written */
     struct table points, vertices;
+    struct memory *memory; /* march_memory.c: of filters; NULL: there are none */
     struct spectra spectra;
     struct march_output output[OUTPUTS];
     struct response_filter filter;
@@ -145,6 +146,16 @@ int state_stop(const struct march *m); /* over ranks: whether this one was asked
 int state_stopped(
     const struct march *m); /* 1: the group is to be given up; the same on all ranks */
 void state_go_back(struct march *m);
+
+/* march_memory.c: what filters of the boundary remember. memory_at(): the part of row i, a vertex's
+ * or a point's, that comes from steps before this one. memory_step(): after step q of the group,
+ * whose sums are there, and over ranks those of all rows. memory_state(): the doubles that it is.
+ */
+evn_status memory_open(struct march *m);
+void memory_close(struct march *m);
+double memory_at(const struct march *m, int i);
+void memory_step(struct march *m, int q);
+double *memory_state(const struct march *m, size_t *doubles);
 
 /* march_decay.c: the largest |a| of step n is noted; at the end, EVN_BODY for a march that grows,
  * and warnings for what has not decayed. */

@@ -163,6 +163,8 @@ evn_status room_make_column(struct march *m) {
     m->a = zeros(group * columns, sizeof *m->a);
     m->before = zeros(GUESS * columns, sizeof *m->before);
     if (!m->a || !m->before) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march");
+    status = memory_open(m);
+    if (status) return status;
     const int kept = m->o->probe_output || m->o->transfer_function || m->o->impulse_response;
     m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
     m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
@@ -305,6 +307,7 @@ void room_give_back_column(struct march *m) {
     spectra_close(&m->spectra);
     for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
     free(m->mark.sums);
+    memory_close(m);
     free(m->folder);
 }
 

@@ -8,13 +8,19 @@
 
 /* ---- checkpoints ---- */
 
-enum { PAST, LAST, EXTREMES, SPECTRA, INCIDENT, POINTS, VERTICES, PARTS };
+enum { PAST, LAST, EXTREMES, SPECTRA, INCIDENT, POINTS, VERTICES, MEMORY, PARTS };
+
+/* A file has the memory of filters where there are some. */
+static int parts(const struct march *m) { return m->memory ? PARTS : MEMORY; }
 
 /* The memory of a part, and its doubles after so many steps. */
 static double *part_of(const struct march *first, int part, int step, size_t *doubles) {
-    const struct march *m = part < PARTS ? first : &first->others[part / PARTS - 1];
+    const int count = parts(first);
+    const struct march *m = part < count ? first : &first->others[part / count - 1];
     const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
     const size_t rows = (size_t)step + 1;
+    size_t remembered;
+    double *memory = memory_state(m, &remembered);
     const struct {
         void *data;
         size_t doubles; /* two for each complex number */
@@ -26,14 +32,15 @@ static double *part_of(const struct march *first, int part, int step, size_t *do
         [INCIDENT] = {m->spectra.incident, 2 * f},
         [POINTS] = {m->points.value, rows * (size_t)m->points.columns},
         [VERTICES] = {m->vertices.value, rows * (size_t)m->vertices.columns},
+        [MEMORY] = {memory, remembered},
     };
-    *doubles = of[part % PARTS].doubles;
-    return of[part % PARTS].data;
+    *doubles = of[part % count].doubles;
+    return of[part % count].data;
 }
 
 static size_t doubles(const void *arg, int part, int step) {
     size_t n;
-    part_of(arg, part % PARTS, step, &n); /* those of all incidences are as large */
+    part_of(arg, part % parts(arg), step, &n); /* those of all incidences are as large */
     return n;
 }
 
@@ -87,10 +94,10 @@ evn_status state_save(struct march *m, int n, int stopping) {
 /* A checksum shows damage and no intent, and a state that is not finite is none. */
 static int is_finite(const struct march *m, int step) {
     int finite = 1;
-    for (int part = 0; part < PARTS * m->p->columns; part++) {
+    for (int part = 0; part < parts(m) * m->p->columns; part++) {
         size_t n;
         const double *value = part_of(m, part, step, &n);
-        for (size_t i = 0; part % PARTS != EXTREMES && i < n; i++)
+        for (size_t i = 0; part % parts(m) != EXTREMES && i < n; i++)
             finite &= isfinite(value[i]) != 0;
     }
     return finite;
@@ -124,7 +131,7 @@ evn_status state_open(struct march *m) {
     m->files = (struct state_files){.checkpoint = m->o->checkpoint, .restart = m->o->restart};
     m->states.kind = &march_state;
     m->states.arg = m;
-    m->states.parts = PARTS * m->p->columns;
+    m->states.parts = parts(m) * m->p->columns;
     m->states.files = &m->files;
     m->states.cluster = m->p->cluster;
     m->states.units = m->units;
@@ -145,22 +152,27 @@ evn_status state_fill(struct march *m) {
 evn_status state_open_mark(struct march *m) {
     if (!m->o->checkpoint || !m->o->run.stop) return EVN_OK;
     const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
-    m->mark.sums =
-        malloc(GUESS * columns * sizeof *m->before + f * (columns + 1) * sizeof *m->spectra.a);
+    size_t remembered;
+    memory_state(m, &remembered);
+    m->mark.sums = malloc((GUESS * columns + remembered) * sizeof *m->before +
+                          f * (columns + 1) * sizeof *m->spectra.a);
     return m->mark.sums ? EVN_OK : evn_fail(EVN_MEMORY, "td-bem: not enough memory");
 }
 
 /* The last steps and the spectra, in both directions. */
 static void move_mark(struct march *m, int back) {
     const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
+    size_t remembered;
+    double *memory = memory_state(m, &remembered);
     const struct {
         void *data;
         size_t bytes;
     } part[] = {{m->before, GUESS * columns * sizeof *m->before},
                 {m->spectra.a, f * columns * sizeof *m->spectra.a},
-                {m->spectra.incident, f * sizeof *m->spectra.incident}};
+                {m->spectra.incident, f * sizeof *m->spectra.incident},
+                {memory, remembered * sizeof *memory}};
     char *at = m->mark.sums;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (part[i].bytes)
             memcpy(back ? part[i].data : at, back ? at : part[i].data, part[i].bytes);
         at += part[i].bytes;

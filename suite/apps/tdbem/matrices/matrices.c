@@ -74,6 +74,9 @@ static struct slices_options wanted_slices(const tdbem *p) {
         .quad = o->quad,
         .points = p->points + p->inside,
         .point = (const double(*)[3])p->point,
+        .beta = p->boundary ? p->boundary->beta : NULL,
+        .filter = p->boundary ? p->boundary->filter : NULL,
+        .filters = p->boundary ? p->boundary->filters : 0,
         .progress = o->progress,
         .arg = o->arg,
     };

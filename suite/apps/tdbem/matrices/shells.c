@@ -58,7 +58,8 @@ evn_status shells_open(struct shells_result *r, int shells) {
     memset(r, 0, sizeof *r);
     /* points of a batch may begin at different shells, all within the pair's range */
     r->max = shells + 8;
-    size_t values = sizeof(vec) * 9 * (size_t)(2 * r->max);
+    size_t values =
+        sizeof(vec) * 9 * (size_t)(2 * r->max + 1); /* one more for a difference in time */
     size_t parts = sizeof(vec) * 4 * (size_t)(r->max + 2) * SHELLS_BATCH;
     r->value = aligned_alloc(64, (values + 63) / 64 * 64);
     r->part = aligned_alloc(64, (parts + 63) / 64 * 64);

@@ -143,18 +143,26 @@ static evn_status plan_open(struct plan *p, const struct body *b) {
 
 /* ---- one tile ---- */
 
+/* What the triangles at places add by dp/dn = (1/c) beta dp/dt: the terms of soft bodies' equations
+ * for dp/dn, which is constant in each step since p is linear there. */
+struct admittance {
+    double *beta; /* [place] */
+    int *row;     /* [place]: the first row of its filter, 0: it has none */
+};
+
 /* The interval that is being made. */
 struct job {
     const struct slices *s;
     const struct body *body;
     const struct quadrature *quadrature;
     enum shells_kind kind;
-    double eta, damping, scale; /* scale: options_scale() */
-    int from, to;               /* columns from .. to-1 */
-    int last;                   /* only k <= last */
-    char *wanted;               /* [place]: whether the triangle has a vertex in from .. to-1 */
-    char *patch;                /* [patch]: whether one of its triangles has */
-    size_t *begin;              /* [to - from + 1]: number of values before each column */
+    double eta, damping, scale;          /* scale: options_scale() */
+    const struct admittance *admittance; /* the pass of dp/dn = (1/c) beta dp/dt; else NULL */
+    int from, to;                        /* columns from .. to-1 */
+    int last;                            /* only k <= last */
+    char *wanted;  /* [place]: whether the triangle has a vertex in from .. to-1 */
+    char *patch;   /* [patch]: whether one of its triangles has */
+    size_t *begin; /* [to - from + 1]: number of values before each column */
     double *value;
     /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
     struct place {
@@ -165,6 +173,24 @@ struct job {
 };
 
 static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
+
+/* M_k(i,j), or NULL where the interval has none. */
+static double *entry(const struct job *job, int k, int i, int j) {
+    if (!has_column(job, j)) return NULL;
+    const size_t column = (size_t)(j - job->from);
+    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
+    if (k < at.first || k >= at.first + at.count) return NULL;
+    return job->value + job->begin[column] + at.at + (k - at.first);
+}
+
+static void add_one(const struct job *job, int k, int i, int j, double value) {
+    double *to = entry(job, k, i, j);
+    if (to) *to += value;
+}
+
+static int admits(const struct admittance *a, int place) {
+    return a->beta[place] != 0 || a->row[place];
+}
 
 /* Adds `values`, those of k0, k0+1, .., to row-vector (i,j). k outside of the range comes from
  * rounding at a multiple of delta and carries nothing. */
@@ -193,6 +219,34 @@ INLINE void add_row(const struct job *job, int i, int j, int k0, const double *v
     }
 }
 #endif
+
+/* values of k become their differences in time, over a step */
+static void difference(struct shells_result *r) {
+    for (int i = 0; i < 9; i++) r->value[9 * r->count + i] = vec_set(0);
+    r->count++;
+    for (int k = r->count - 1; k > 0; k--)
+        for (int i = 0; i < 9; i++) r->value[9 * k + i] -= r->value[9 * (k - 1) + i];
+}
+
+/* Adds the pairs of the first `lanes` outer triangles, which have an admittance: to the rows of the
+ * inner one, and to these of the outer one's filter. */
+static void scatter_admittance(const struct job *job, struct shells_result *r, const int *lane,
+                               int lanes, int inner) {
+    const int *row = job->body->corner[inner];
+    difference(r);
+    for (int l = 0; l < lanes; l++) {
+        const double beta = job->scale * job->admittance->beta[lane[l]];
+        const int *column = job->body->corner[lane[l]], filter = job->admittance->row[lane[l]];
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++)
+                for (int m = 0; m < r->count; m++) {
+                    const double value = r->value[9 * m + 3 * a + b][l];
+                    const int k = (int)r->first[l] + m;
+                    add_one(job, k, row[b], column[a], beta * value);
+                    if (filter) add_one(job, k, filter + row[b], column[a], job->scale * value);
+                }
+    }
+}
 
 /* Adds the pairs of the first `lanes` outer triangles. Where the matrices are symmetric each value
  * goes to (i,j) and (j,i) at once, so that both have the same sum in the same order; a triangle
@@ -268,9 +322,13 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
         outer_load(&outer, job->body, lane, inner);
         for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
             int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
+            const int lanes = count - at < LANES ? count - at : LANES;
             shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, job->damping,
                         rule, from, points);
-            scatter(job, r, lane, count - at < LANES ? count - at : LANES, inner, symmetric);
+            if (job->admittance)
+                scatter_admittance(job, r, lane, lanes, inner);
+            else
+                scatter(job, r, lane, lanes, inner, symmetric);
         }
     }
 }
@@ -291,6 +349,7 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
         for (int t = p0; t < p1; t++) {
             /* a pair is evaluated once, with the triangle of lower number as the outer one */
             if (symmetric && b->triangle[t] > b->triangle[q]) continue;
+            if (job->admittance && !admits(job->admittance, t)) continue;
             if (!within_reach(job, t, q)) continue;
             enum nearness n = pair_nearness(b, t, q);
             list[n][count[n]++] = t;
@@ -352,6 +411,25 @@ static evn_status all_tiles(const struct job *job, const struct plan *p, const s
 
 /* ---- observation points ---- */
 
+/* The single layer of dp/dn on the triangle at place q, at the points from `from` on. */
+static void points_admittance(const struct job *job, struct shells_result *r, const vec x[3], int q,
+                              int from, int points) {
+    const struct body *b = job->body;
+    const double beta = job->admittance->beta[q];
+    const int filter = job->admittance->row[q];
+    if (!admits(job->admittance, q)) return;
+    shells_potential(r, 1, x, &b->inner[q]);
+    for (int l = 0; l < LANES && from + l < points; l++)
+        for (int e = 0; e < 3; e++)
+            for (int m = 0; m <= r->count; m++) {
+                const double now = m < r->count ? r->value[3 * m + e][l] : 0;
+                const double value = now - (m ? r->value[3 * (m - 1) + e][l] : 0);
+                const int k = (int)r->first[l] + m, row = job->s->columns + from + l;
+                add_one(job, k, row, b->corner[q][e], beta * value);
+                if (filter) add_one(job, k, filter + row, b->corner[q][e], value);
+            }
+}
+
 static evn_status all_points(const struct job *job, const struct slices_options *o, int cores) {
     const struct body *b = job->body;
     const struct slices *s = job->s;
@@ -372,6 +450,10 @@ static evn_status all_points(const struct job *job, const struct slices_options 
         }
         for (int q = 0; q < b->triangles; q++) {
             if (!job->wanted[q]) continue;
+            if (job->admittance) {
+                points_admittance(job, &r, x, q, from, o->points);
+                continue;
+            }
             shells_potential(&r, single, x, &b->inner[q]);
             for (int l = 0; l < LANES && from + l < o->points; l++)
                 for (int e = 0; e < 3; e++) {
@@ -395,15 +477,6 @@ static evn_status all_points(const struct job *job, const struct slices_options 
 
 /* ---- mass terms, skew lag ---- */
 
-/* M_k(i,j), or NULL where the interval has none. */
-static double *entry(const struct job *job, int k, int i, int j) {
-    if (!has_column(job, j)) return NULL;
-    const size_t column = (size_t)(j - job->from);
-    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
-    if (k < at.first || k >= at.first + at.count) return NULL;
-    return job->value + job->begin[column] + at.at + (k - at.first);
-}
-
 /* Rigid: eta/(2 delta) G into M_0 and out of M_1; soft: eta/2 G into M_0. Supports that meet have
  * ranges that begin at 0 and go to 1 at least. */
 static void add_mass(const struct job *job) {
@@ -419,6 +492,26 @@ static void add_mass(const struct job *job) {
                 double *before = !rigid ? NULL : entry(job, 1, m->corner[t][a], m->corner[t][b]);
                 if (now) *now += g;
                 if (before) *before -= g;
+            }
+    }
+}
+
+/* Half of dp/dn: beta/(2 delta) of each triangle's own G into M_0 and out of M_1; its filter's rows
+ * likewise. */
+static void add_admittance_mass(const struct job *job) {
+    const struct body *b = job->body;
+    for (int p = 0; p < b->triangles; p++) {
+        const double beta = job->admittance->beta[p];
+        const int filter = job->admittance->row[p], *corner = b->corner[p];
+        double normal[3], area = mesh_normal(b->mesh, b->triangle[p], normal);
+        for (int a = 0; a < 3; a++)
+            for (int c = 0; c < 3; c++) {
+                const double g = area / (a == c ? 6 : 12) / (2 * job->s->delta);
+                for (int k = 0; k < 2; k++) {
+                    const double value = k ? -g : g;
+                    add_one(job, k, corner[a], corner[c], beta * value);
+                    if (filter) add_one(job, k, filter + corner[a], corner[c], value);
+                }
             }
     }
 }
@@ -476,6 +569,10 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
         return evn_fail(EVN_USAGE, "matrices: eta %g: expected 0 or more, as 0.5", o->eta);
     if (o->problem != TDBEM_RIGID && o->problem != TDBEM_SOFT)
         return evn_fail(EVN_USAGE, "matrices: no problem %d", (int)o->problem);
+    if (o->beta && (o->problem != TDBEM_RIGID || !(o->eta > 0)))
+        return evn_fail(EVN_USAGE,
+                        "matrices: an admittance belongs to the combined equation of the "
+                        "rigid problem, expected eta above 0");
     if (o->quad < 0 || o->quad > 6)
         return evn_fail(EVN_USAGE, "matrices: --quad %d, expected 0 to 6", o->quad);
     if (o->rule && o->rule != 3 && o->rule != 6 && o->rule != 7 && o->rule != 12 && o->rule != 16)
@@ -502,7 +599,8 @@ struct slices_maker {
     struct body body;
     struct quadrature quadrature;
     struct plan plan;
-    struct slices_csr raw; /* combined: M_0 before the skew lag, by columns */
+    struct slices_csr raw;        /* combined: M_0 before the skew lag, by columns */
+    struct admittance admittance; /* no arrays where options have none */
     int cores;
     int known; /* columns whose sizes are known */
     struct span progress;
@@ -516,7 +614,7 @@ static evn_status shape_open(struct slices **out, const struct mesh *mesh,
     struct slices *s = *out = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
     s->columns = columns;
-    s->rows = mesh->vertices + o->points;
+    s->rows = slices_rows(mesh, o);
     s->kmax_points = -1;
     s->problem = o->problem;
     s->delta = o->delta;
@@ -678,6 +776,31 @@ static int raw_cut(const struct slices_maker *m, int from, int low, int to) {
     return end;
 }
 
+/* The pairs of triangles, of an admittance too, and with `points` the points. */
+static evn_status make_values(const struct slices_maker *m, const struct job *job, int points,
+                              const struct span *span) {
+    const int more = m->admittance.beta != NULL;
+    struct span first = *span, second = *span;
+    first.share = second.share = span->share / (1 + more);
+    second.begun += first.share;
+    evn_status status = all_tiles(job, &m->plan, &first, m->cores);
+    if (!status && points) status = all_points(job, &m->options, m->cores);
+    if (status) return status;
+    if (!shells_symmetric(job->kind)) add_mass(job);
+    if (!more) return EVN_OK;
+    /* eta (d/dt V + 1/eta (1/2 + K')) */
+    struct job other = *job;
+    other.kind = SHELLS_SINGLE_COMBINED;
+    other.eta = 1 / job->eta;
+    other.damping = 0;
+    other.scale = job->eta * job->s->delta;
+    other.admittance = &m->admittance;
+    status = all_tiles(&other, &m->plan, &second, m->cores);
+    if (!status && points) status = all_points(&other, &m->options, m->cores);
+    if (!status) add_admittance_mass(&other);
+    return status;
+}
+
 /* M_0 alone, of all columns, a few pairs of triangles a column, in the memory of columns `low` ..
  * to-1. */
 static evn_status make_raw(struct slices_maker *m, int low, int to) {
@@ -690,15 +813,29 @@ static evn_status make_raw(struct slices_maker *m, int low, int to) {
         status = slices_maker_ranges(m, from, end);
         if (!status) status = job_open(&job, m, from, end, 0);
         if (status) break;
-        status = all_tiles(&job, &m->plan, &m->progress, m->cores);
-        if (!status) {
-            add_mass(&job);
-            take_raw(m, &job);
-        }
+        status = make_values(m, &job, 0, &m->progress);
+        if (!status) take_raw(m, &job);
         job_close(&job);
         from = end;
     }
     return status;
+}
+
+static evn_status admittance_open(struct slices_maker *m) {
+    const struct slices_options *o = &m->options;
+    const struct body *b = &m->body;
+    struct admittance *a = &m->admittance;
+    if (!o->beta) return EVN_OK;
+    a->beta = malloc((size_t)b->triangles * sizeof *a->beta);
+    a->row = malloc((size_t)b->triangles * sizeof *a->row);
+    if (!a->beta || !a->row) return evn_fail(EVN_MEMORY, "matrices: no memory for admittances");
+    for (int p = 0; p < b->triangles; p++) {
+        const int filter = o->filter ? o->filter[b->triangle[p]] : -1;
+        a->beta[p] = o->beta[b->triangle[p]];
+        a->row[p] = (b->vertices + o->points) * (1 + filter);
+        if (filter < 0) a->row[p] = 0;
+    }
+    return EVN_OK;
 }
 
 evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
@@ -714,6 +851,7 @@ evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *me
     status = shape_open(&m->s, mesh, o, mesh->vertices);
     if (!status) status = body_open(&m->body, mesh, o->delta);
     if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
+    if (!status) status = admittance_open(m);
     if (!status) plan_size(&m->plan, &m->body);
     if (!status && !shells_symmetric(options_kind(o))) {
         m->raw.rows = mesh->vertices;
@@ -742,6 +880,8 @@ void slices_maker_close(struct slices_maker *m) {
     if (!m) return;
     slices_close(m->s);
     slices_csr_free(&m->raw);
+    free(m->admittance.beta);
+    free(m->admittance.row);
     plan_close(&m->plan);
     quadrature_close(&m->quadrature);
     body_close(&m->body);
@@ -771,10 +911,8 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     if (!status) status = job_open(&job, m, from, to, INT_MAX);
     if (status) return status;
     span_set(&m->progress, begin + again, share * (to - from) - again);
-    status = all_tiles(&job, &m->plan, &m->progress, m->cores);
-    if (!status) status = all_points(&job, &m->options, m->cores);
+    status = make_values(m, &job, 1, &m->progress);
     if (!status && combined) {
-        add_mass(&job);
         if (!apart) take_raw(m, &job);
         skew_lag(&job, &m->raw, m->options.thin, m->cores);
     }

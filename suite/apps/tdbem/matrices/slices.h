@@ -33,9 +33,13 @@ enum tdbem_problem {
  * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive
  * definite: with eta > 0 its skew-symmetric part has been moved to M_1, or to M_1 and M_2 (the skew
  * lag). Rows columns
- * .. rows-1 are the given points: the scattered pressure at point p and time t_n is PLUS the sum
+ * .. and on are the given points: the scattered pressure at point p and time t_n is PLUS the sum
  * over k and j of M_k(columns+p, j) a_(n-k)(j), for both problems. A point nearer than delta to the
- * surface has entries of k = 0, which need a_n itself. */
+ * surface has entries of k = 0, which need a_n itself.
+ *
+ * A filter of the boundary's admittance, see struct slices_options, has as many rows again, behind
+ * those: what its triangles would give in the same places if dp/dn = (1/c) dp/dt there. Entries of
+ * k = 0 are in these too, and no skew lag. */
 struct slices {
     int columns, rows;
     int kmax; /* largest k of the matrices: floor(longest/delta), and 2 more for rigid, 1 more
@@ -67,11 +71,21 @@ struct slices_options {
                  constants are null fields to round-off, also of the double layer */
     int points; /* observation points, one more row each */
     const double (*point)[3];
+    /* rigid, eta > 0: instead of dp/dn = 0, dp/dn = (1/c) beta dp/dt on each triangle of the mesh,
+     * n into the air; NULL: 0. Triangles may have a filter beside, from 0, or -1 */
+    const double *beta;
+    const int *filter; /* NULL: none has one */
+    int filters;
     /* called now and then by one thread with the share done, 0..1; returning non-zero stops the
      * generation with EVN_STOPPED. NULL: not wanted */
     int (*progress)(double done, void *arg);
     void *arg;
 };
+
+/* Rows of the slices: the mesh's vertices and the points, and these again for each filter. */
+static inline int slices_rows(const struct mesh *mesh, const struct slices_options *o) {
+    return (mesh->vertices + o->points) * (1 + o->filters);
+}
 
 /* Soft, eta > 0: the equations are those of (1/c) d/dt + 1/longest of the single layer, and eta
  * times its normal derivative. The latter and d/dt alone would let a charge stay that makes a

@@ -59,10 +59,13 @@ static uint64_t sum_end(const struct sum *s) {
     return h ^ h >> 31;
 }
 
-static uint64_t hash_points(const struct slices_options *o) {
+/* Of the points, and of admittances where there are any. */
+static uint64_t hash_points(const struct slices_options *o, int triangles) {
     struct sum s = {{1, 2, 3, 4}, 0};
     sum_bytes(&s, o->point, (size_t)o->points * sizeof *o->point);
-    return o->points ? sum_end(&s) : 0;
+    if (o->beta) sum_bytes(&s, o->beta, (size_t)triangles * sizeof *o->beta);
+    if (o->filters) sum_bytes(&s, o->filter, (size_t)triangles * sizeof *o->filter);
+    return o->points || o->beta ? sum_end(&s) : 0;
 }
 
 static struct header header_of(const struct mesh *mesh, const struct slices_options *o) {
@@ -72,7 +75,7 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
     h.version = VERSION;
     h.order = 0x01020304;
     h.columns = mesh->vertices;
-    h.rows = mesh->vertices + o->points;
+    h.rows = slices_rows(mesh, o);
     h.problem = (int32_t)o->problem;
     h.quad = o->quad;
     h.rule = o->rule;
@@ -80,7 +83,7 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
     h.delta = o->delta;
     h.eta = o->eta;
     h.mesh = mesh_hash(mesh);
-    h.points_hash = hash_points(o);
+    h.points_hash = hash_points(o, mesh->triangles);
     return h;
 }
 
@@ -298,8 +301,9 @@ static evn_status compare(const struct header *h, const struct header *want, con
                         h->rule, want->rule);
     if (h->points != want->points || h->points_hash != want->points_hash || h->rows != want->rows)
         return evn_fail(EVN_USAGE,
-                        "matrices: %s has other observation points (%d of them, here %d)", file,
-                        h->points, want->points);
+                        "matrices: %s has other observation points (%d of them, here %d), or "
+                        "admittances",
+                        file, h->points, want->points);
     return EVN_OK;
 }
 
@@ -337,6 +341,7 @@ static evn_status read_header(struct slices_reader *in, const struct header *wan
     s->rule = h.rule;
     in->vertices = mesh->vertices;
     in->reach = points_reach(mesh, o);
+    if (o->filters && in->reach < s->kmax) in->reach = s->kmax;
     s->begin = calloc((size_t)s->columns + 1, sizeof *s->begin);
     return s->begin ? EVN_OK
                     : evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Squared distance of x to the inside of a triangle, if its foot is there; *height is signed. */
 static double foot2(const struct shells_triangle *t, const double x[3], double *height) {
@@ -342,12 +343,31 @@ static int points_find(const struct slices *s, const struct body *b, const struc
         point_distances(b, x, wanted, near2);
         for (int c = 0; c < is->count; c++)
             point_range(s, b, x, near2, column_at(is, c),
-                        (size_t)c * (size_t)s->rows + (size_t)(s->rows - o->points + p), &longest);
+                        (size_t)c * (size_t)s->rows + (size_t)(b->vertices + p), &longest);
         free(near2);
     }
     free(wanted);
     if (longest > *too_long) *too_long = longest;
     return failed;
+}
+
+/* A filter's rows have the ranges of those that they repeat, in columns of its triangles. */
+static void filters_find(const struct slices *s, const struct body *b,
+                         const struct slices_options *o, const struct columns *is) {
+    const size_t rows = (size_t)(b->vertices + o->points);
+    for (int c = 0; c < is->count; c++)
+        for (int f = 0; f < o->filters; f++) {
+            const int j = column_at(is, c);
+            const size_t from = (size_t)c * (size_t)s->rows, to = from + (size_t)(1 + f) * rows;
+            int has = 0;
+            for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+                has |= o->filter[b->triangle[b->ring[t]]] == f;
+            memcpy(s->first + to, s->first + from, rows * sizeof *s->first);
+            if (has)
+                memcpy(s->count + to, s->count + from, rows * sizeof *s->count);
+            else
+                memset(s->count + to, 0, rows * sizeof *s->count);
+        }
 }
 
 /* The ranges of i and j from those of j and i, both of the interval. */
@@ -474,6 +494,7 @@ evn_status ranges_find(struct slices *s, const struct body *b, const struct slic
     if (points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
     if (w.too_long) return too_far(b, w.too_long);
     complete(s, cores);
+    filters_find(s, b, o, &is);
     return EVN_OK;
 }
 
@@ -488,7 +509,9 @@ evn_status ranges_sample(struct slices *s, const struct body *b, const struct sl
     sweep(&w, cores);
     arrays_close(&arrays);
     if (w.failed || points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
-    return w.too_long ? too_far(b, w.too_long) : EVN_OK;
+    if (w.too_long) return too_far(b, w.too_long);
+    filters_find(s, b, o, &is);
+    return EVN_OK;
 }
 
 evn_status ranges_room(struct slices *s, int from, int to) {

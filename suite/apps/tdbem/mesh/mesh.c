@@ -48,6 +48,8 @@ void mesh_close(struct mesh *m) {
     free(m->corner);
     free(m->number);
     free(m->same);
+    free(m->part_name);
+    free(m->part);
     free(m);
 }
 

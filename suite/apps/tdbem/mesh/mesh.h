@@ -16,6 +16,8 @@
 #include <evener/status.h>
 #include <evener/program.h>
 
+enum { MESH_PART_NAME = 64 }; /* bytes of a part's name, which is cut to them */
+
 struct mesh {
     int vertices, triangles;
     double (*x)[3];
@@ -25,6 +27,9 @@ struct mesh {
                            counts in the order of its list of vertices; STL as they first appear) */
     int numbers, *same; /* of each of the file's vertices: the number of the one it was merged with,
                            its own if with none; NULL: none was */
+    int parts;          /* parts of the surface that the file has names for */
+    char (*part_name)[MESH_PART_NAME];
+    int *part; /* of each triangle: its part, -1: none; NULL without parts */
     int components;
     double volume, area;
     double h_min, h_mean, h_max; /* lengths of edges */

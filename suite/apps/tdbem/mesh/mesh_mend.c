@@ -13,6 +13,7 @@ struct mending {
     int *corner; /* points of all polygons, as the source's corners */
     int *same;   /* of each point: the one that stands for it */
     int (*triangle)[3];
+    int *part; /* of each triangle */
     int triangles;
     size_t joined, lost, cut; /* points; polygons that shrank to nothing; polygons with more than
                                  three corners that were cut by ears */
@@ -188,6 +189,7 @@ static evn_status cut_all(struct mending *m) {
             m->lost++;
             continue;
         }
+        for (int t = 0; t < n - 2; t++) m->part[m->triangles + t] = polygon->part;
         if (n == 3) {
             memcpy(m->triangle[m->triangles++], corner, sizeof *m->triangle);
             continue;
@@ -240,6 +242,17 @@ static void tell(struct mesh *mesh, const struct mending *m) {
                   s->curved);
 }
 
+/* The mesh takes over the parts, where there are any. */
+static void take_parts(struct mesh *mesh, struct mending *m) {
+    struct source *s = m->s;
+    if (!s->parts) return;
+    mesh->parts = s->parts;
+    mesh->part_name = s->part_name;
+    mesh->part = m->part;
+    s->part_name = NULL;
+    m->part = NULL;
+}
+
 static evn_status make(struct mesh **out, struct mending *m) {
     struct source *s = m->s;
     if (!s->polygons && s->solids)
@@ -255,6 +268,7 @@ static evn_status make(struct mesh **out, struct mending *m) {
     if (!status)
         status = mesh_new(out, (int)s->points, (const double(*)[3])s->x, m->triangles,
                           (const int(*)[3])m->triangle);
+    if (!status) take_parts(*out, m);
     if (status || s->apart) return status;
     (*out)->same = m->same;
     (*out)->numbers = (int)s->points;
@@ -267,11 +281,13 @@ evn_status mesh_mend(struct mesh **out, struct source *s) {
     struct mending m = {.s = s,
                         .corner = malloc((s->corners + 1) * sizeof *m.corner),
                         .same = malloc((s->points + 1) * sizeof *m.same),
-                        .triangle = malloc((s->corners + 1) * sizeof *m.triangle)};
-    evn_status status = m.corner && m.same && m.triangle ? make(out, &m) : no_memory(s);
+                        .triangle = malloc((s->corners + 1) * sizeof *m.triangle),
+                        .part = malloc((s->corners + 1) * sizeof *m.part)};
+    evn_status status = m.corner && m.same && m.triangle && m.part ? make(out, &m) : no_memory(s);
     if (!status) tell(*out, &m);
     free(m.corner);
     free(m.same);
     free(m.triangle);
+    free(m.part);
     return status;
 }

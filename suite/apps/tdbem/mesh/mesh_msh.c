@@ -1,8 +1,9 @@
 /* Gmsh's format, versions 2.x, 4.0 and 4.1, text and binary (Gmsh reference manual, "Legacy
- * formats" and "MSH file format"). Read are the nodes, triangles and quadrangles; points, lines and
- * volumes are passed over. Vertices are numbered in the order of the list of nodes, whatever their
- * tags. */
+ * formats" and "MSH file format"). Read are the nodes, triangles and quadrangles, and the physical
+ * groups of surfaces as parts; points, lines and volumes are passed over. Vertices are numbered in
+ * the order of the list of nodes, whatever their tags. */
 #include "tdbem/mesh/mesh_formats.h"
+#include "tdbem/mesh/mesh_msh_parts.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 struct msh {
     struct source *s;
     int version; /* 20, 40, 41 */
+    struct msh_parts parts;
 };
 
 /* nodes of each type of element, 0 for types that do not exist */
@@ -172,20 +174,29 @@ static evn_status one_element(struct msh *m, long long tag, long long type, int 
     return wanted ? source_element(m->s, tag, nodes, node) : EVN_OK;
 }
 
+/* The first tag of a surface is its physical group. */
+static evn_status element_tags(struct msh *m, long long tag, long long type, long long labels) {
+    evn_status status = EVN_OK;
+    for (long long l = 0, label; l < labels && !status; l++)
+        if (!get_int(m, &label))
+            status = source_bad(m->s, "element %lld: expected its tags", tag);
+        else if (!l && surface_nodes(type) > 0)
+            status = msh_part(&m->parts, m->s, label);
+    return status;
+}
+
 static evn_status elements_2_text(struct msh *m, long long count) {
     evn_status status = EVN_OK;
     for (long long n = 0; n < count && !status; n++) {
-        long long tag, type, labels, ignored;
+        long long tag, type, labels;
         if (!get_int(m, &tag) || !get_int(m, &type) || !get_int(m, &labels))
             return source_bad(m->s, "expected element %lld of %lld", n + 1, count);
         if (!type_nodes(type))
             return source_bad(m->s, "element %lld: there is no type %lld", tag, type);
         if (labels < 0 || !source_holds(m->s, labels, 2))
             return source_bad(m->s, "element %lld: %lld tags", tag, labels);
-        for (long long l = 0; l < labels; l++)
-            if (!get_int(m, &ignored))
-                return source_bad(m->s, "element %lld: expected its tags", tag);
-        status = one_element(m, tag, type, type_nodes(type));
+        status = element_tags(m, tag, type, labels);
+        if (!status) status = one_element(m, tag, type, type_nodes(type));
     }
     return status;
 }
@@ -193,7 +204,7 @@ static evn_status elements_2_text(struct msh *m, long long count) {
 static evn_status elements_2_binary(struct msh *m, long long count) {
     evn_status status = EVN_OK;
     for (long long done = 0; done < count && !status;) {
-        long long type, here, labels, tag, ignored;
+        long long type, here, labels, tag;
         if (!get_int(m, &type) || !get_int(m, &here) || !get_int(m, &labels))
             return source_bad(m->s, "the file ends after %lld of %lld elements", done, count);
         if (!type_nodes(type) || here < 1 || here > count - done || labels < 0 ||
@@ -202,10 +213,8 @@ static evn_status elements_2_binary(struct msh *m, long long count) {
                               type, labels);
         for (long long n = 0; n < here && !status; n++) {
             if (!get_int(m, &tag)) return source_bad(m->s, "expected an element");
-            for (long long l = 0; l < labels; l++)
-                if (!get_int(m, &ignored))
-                    return source_bad(m->s, "element %lld: expected its tags", tag);
-            status = one_element(m, tag, type, type_nodes(type));
+            status = element_tags(m, tag, type, labels);
+            if (!status) status = one_element(m, tag, type, type_nodes(type));
         }
         done += here;
     }
@@ -231,10 +240,15 @@ static evn_status elements_4(struct msh *m) {
                           blocks);
     evn_status status = EVN_OK;
     for (long long b = 0; b < blocks && !status; b++) {
-        long long type, here, tag;
-        if (!get_int(m, &ignored) || !get_int(m, &ignored) || !get_int(m, &type) ||
-            !get_size(m, &here))
+        long long type, here, tag, entity;
+        /* 4.0 has the entity before its dimension */
+        const int ok = m->version > 40 ? get_int(m, &ignored) && get_int(m, &entity)
+                                       : get_int(m, &entity) && get_int(m, &ignored);
+        if (!ok || !get_int(m, &type) || !get_size(m, &here))
             return source_bad(m->s, "expected element block %lld of %lld", b + 1, blocks);
+        if (surface_nodes(type) > 0)
+            status = msh_part(&m->parts, m->s, msh_group_of(&m->parts, entity));
+        if (status) return status;
         if (!type_nodes(type) || !source_holds(m->s, here, 4) || here > count - seen)
             return source_bad(m->s, "element block %lld: %lld elements of type %lld (%lld left)",
                               b + 1, here, type, count - seen);
@@ -247,6 +261,40 @@ static evn_status elements_4(struct msh *m) {
     }
     if (!status && seen != count)
         return source_bad(m->s, "%lld elements were promised, the blocks have %lld", count, seen);
+    return status;
+}
+
+/* ---- entities ---- */
+
+/* Boxes and what bounds an entity are passed over; the first physical group of a surface counts. */
+static int one_entity(struct msh *m, int dimension, long long *tag, long long *group) {
+    const int numbers = m->version > 40 && dimension == 0 ? 3 : 6;
+    long long groups, parts, ignored;
+    double number;
+    int ok = get_int(m, tag);
+    for (int i = 0; ok && i < numbers; i++) ok = get_double(m, &number);
+    ok = ok && get_size(m, &groups) && source_holds(m->s, groups, 2);
+    *group = 0;
+    for (long long g = 0; ok && g < groups; g++) ok = get_int(m, g ? &ignored : group);
+    if (!ok || dimension == 0) return ok;
+    ok = get_size(m, &parts) && source_holds(m->s, parts, 2);
+    for (long long p = 0; ok && p < parts; p++) ok = get_int(m, &ignored);
+    return ok;
+}
+
+static evn_status entities(struct msh *m) {
+    long long count[4], tag, group;
+    evn_status status = EVN_OK;
+    for (int d = 0; d < 4; d++)
+        if (!get_size(m, &count[d]) || !source_holds(m->s, count[d], 4))
+            return source_bad(m->s, "expected the numbers of points, curves, surfaces and volumes");
+    for (int d = 0; d < 4; d++)
+        for (long long e = 0; e < count[d] && !status; e++)
+            if (!one_entity(m, d, &tag, &group))
+                return source_bad(m->s, "expected entity %lld of %lld of dimension %d", e + 1,
+                                  count[d], d);
+            else if (d == 2)
+                status = msh_entity(&m->parts, m->s, tag, group);
     return status;
 }
 
@@ -319,6 +367,11 @@ static evn_status sections(struct msh *m) {
         int known = 1;
         if (!strcmp(name, "$MeshFormat")) {
             status = m->version ? source_bad(m->s, "a second $MeshFormat") : format(m);
+        } else if (!strcmp(name, "$PhysicalNames")) {
+            status = msh_names(&m->parts, m->s);
+        } else if (!strcmp(name, "$Entities") && m->version > 20) {
+            if (m->s->binary) source_skip_line(m->s);
+            status = entities(m);
         } else if (!strcmp(name, "$Nodes")) {
             if (nodes++) return source_bad(m->s, "a second section $Nodes");
             if (m->s->binary) source_skip_line(m->s);
@@ -343,5 +396,7 @@ static evn_status sections(struct msh *m) {
 evn_status read_msh(struct source *s) {
     struct msh m = {.s = s};
     s->noun = "element";
-    return sections(&m);
+    evn_status status = sections(&m);
+    msh_parts_close(&m.parts);
+    return status;
 }

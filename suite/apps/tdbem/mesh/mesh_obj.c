@@ -1,4 +1,5 @@
-/* OBJ: lines of v and f; anything else is passed over. */
+/* OBJ: lines of v and f, and parts: those of g lines, or of usemtl where there are none; anything
+ * else is passed over. */
 #include "tdbem/mesh/mesh_formats.h"
 #include <errno.h>
 #include <limits.h>
@@ -40,9 +41,17 @@ static void join_lines(struct source *s) {
         }
 }
 
+static int has_groups(const struct source *s) {
+    for (const char *g = s->data; (g = strchr(g, 'g')); g++)
+        if ((g == s->data || g[-1] == '\n' || g[-1] == '\r') && (g[1] == ' ' || g[1] == '\t'))
+            return 1;
+    return 0;
+}
+
 evn_status read_obj(struct source *s) {
     s->base = 1;
     join_lines(s);
+    const char *of_part = has_groups(s) ? "g" : "usemtl";
     evn_status status = EVN_OK;
     while (!status) {
         char word[16];
@@ -57,6 +66,10 @@ evn_status read_obj(struct source *s) {
             status = source_point(s, x);
         } else if (!strcmp(word, "f")) {
             status = face(s, at);
+        } else if (!strcmp(word, of_part)) {
+            char name[MESH_PART_NAME] = "default";
+            if (!source_line_ends(s, '#')) source_word(s, name, sizeof name);
+            status = source_part(s, name);
         }
         if (!status) source_skip_line(s);
     }

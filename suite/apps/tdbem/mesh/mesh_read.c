@@ -73,5 +73,6 @@ evn_status mesh_read(struct mesh **out, const char *file) {
     free(s.polygon);
     free(s.corner);
     free(s.tag);
+    free(s.part_name);
     return status;
 }

@@ -151,7 +151,8 @@ evn_status source_node(struct source *s, long long tag, const double x[3]) {
 
 evn_status source_polygon(struct source *s, long long label, size_t at) {
     evn_status status = grow(s, &s->polygon, sizeof *s->polygon, s->polygons, &s->polygon_room);
-    if (!status) s->polygon[s->polygons++] = (struct polygon){s->corners, 0, label, at};
+    if (!status)
+        s->polygon[s->polygons++] = (struct polygon){s->corners, 0, label, at, s->part - 1};
     return status;
 }
 
@@ -160,6 +161,23 @@ evn_status source_corner(struct source *s, long long point) {
     if (status) return status;
     s->corner[s->corners++] = point;
     s->polygon[s->polygons - 1].corners++;
+    return EVN_OK;
+}
+
+evn_status source_part(struct source *s, const char *name) {
+    char cut[MESH_PART_NAME];
+    snprintf(cut, sizeof cut, "%s", name);
+    for (s->part = 1; s->part <= s->parts; s->part++)
+        if (!strcmp(s->part_name[s->part - 1], cut)) return EVN_OK;
+    enum { PARTS = 4096 }; /* nobody names so many; what follows has no part */
+    if (s->parts == PARTS) s->part = 0;
+    if (s->parts == PARTS) return EVN_OK;
+    if (!(s->parts & (s->parts - 1))) {
+        void *more = realloc(s->part_name, sizeof *s->part_name * (size_t)(2 * s->parts + 1));
+        if (!more) return evn_fail(EVN_MEMORY, "%s: no memory for parts", s->name);
+        s->part_name = more;
+    }
+    memcpy(s->part_name[s->parts++], cut, sizeof cut);
     return EVN_OK;
 }
 

@@ -12,6 +12,7 @@ struct polygon {
     int corners;
     long long label; /* its number in the file */
     size_t at;       /* where it is in the file */
+    int part;        /* the part that it belongs to, -1: none */
 };
 
 struct source {
@@ -28,9 +29,11 @@ struct source {
     long long *corner; /* points from `base` on, or their tags */
     long long *tag;    /* of each point; NULL: they have none */
     size_t points, polygons, corners, point_room, polygon_room, corner_room, tag_room;
-    int apart;     /* no polygon has a point in common with another one, as in STL */
-    size_t curved; /* elements of second order */
-    size_t solids; /* elements with a volume, which are passed over */
+    int apart;       /* no polygon has a point in common with another one, as in STL */
+    size_t curved;   /* elements of second order */
+    size_t solids;   /* elements with a volume, which are passed over */
+    int parts, part; /* named parts, and the one that polygons come to now, from 1; 0: none */
+    char (*part_name)[MESH_PART_NAME];
 };
 
 /* A file's content for `data`. EVN_SYSTEM, EVN_USAGE, EVN_MEMORY. */
@@ -74,6 +77,9 @@ evn_status source_node(struct source *s, long long tag, const double x[3]);
 /* Begins a polygon at `at`; and one more corner of the last one. */
 evn_status source_polygon(struct source *s, long long label, size_t at);
 evn_status source_corner(struct source *s, long long point);
+
+/* Polygons that follow are of this part, which is new or has come before. */
+evn_status source_part(struct source *s, const char *name);
 
 /* A triangle or quadrangle of finite elements, first order or second: `nodes` is 3, 4, 6, 7, 8 or
  * 9, corners first and then nodes in the middle of edges in the same order, the middle last. One of
