@@ -227,6 +227,59 @@ TEST(bodies) {
         }
 }
 
+/* ---- what is not symmetric ---- */
+
+/* GMRES has the same bits on any number of cores, within a basis and with restarts. */
+TEST(unsymmetric) {
+    static const char *const units[] = {"1:CPU:1", "2:CPU:1", "3:CPU:1"};
+    static const double skew[] = {0.2, 3};
+    for (int s = 0; s < 2; s++) {
+        struct slices_csr m = grid(59, 2);
+        const int n = m.rows;
+        for (int i = 0; i < n; i++)
+            for (size_t e = m.start[i]; e < m.start[i + 1]; e++)
+                if (m.column[e] != i) m.value[e] += m.column[e] > i ? skew[s] : -skew[s];
+        double *b = vector(n, 1), *first = vector(n, 2), *a = malloc(sizeof *a * (size_t)n);
+        struct solver *solver;
+        char reason[160];
+        assert_fails(solver_open(&solver, &m, SOLVER_CG_DEVICE, 1e-13), EVN_USAGE, "symmetric");
+        assert_ok(solver_open(&solver, &m, SOLVER_AUTO, 1e-13));
+        for (int u = 0; u < 3; u++) {
+            evn_units *all;
+            evn_crew *crew;
+            assert_ok(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
+            assert_ok(evn_crew_open(&crew, all, 3));
+            solver_settle(solver, all, 1, 1, reason, sizeof reason);
+            assert_string_equal(solver_name(solver_settled(solver)), "gmres");
+            const long long before = solver_iterations(solver);
+            double *x = vector(n, 3);
+            for (int again = 0; again < 5; again++) {
+                memcpy(a, x, sizeof *a * (size_t)n);
+                assert_ok(solver_solve(solver, crew, b, a));
+                if (!u && !again) memcpy(first, a, sizeof *a * (size_t)n);
+                assert_memory_equal(a, first, sizeof *a * (size_t)n);
+            }
+            free(x);
+            const long long each = (solver_iterations(solver) - before) / 5;
+            if (s)
+                assert_in_range(each, 41, 900);
+            else
+                assert_in_range(each, 5, 39);
+            evn_crew_close(crew);
+            evn_units_close(all);
+        }
+        assert_true(residual(&m, b, first) < 1e-12);
+        memset(b, 0, sizeof *b * (size_t)n);
+        assert_ok(solver_solve(solver, NULL, b, a));
+        for (int i = 0; i < n; i++) assert_true(a[i] == 0);
+        solver_close(solver);
+        free(a);
+        free(b);
+        free(first);
+        slices_csr_free(&m);
+    }
+}
+
 /* ---- what has no solution ---- */
 
 TEST(refused) {

@@ -600,6 +600,7 @@ struct slices_maker {
     struct quadrature quadrature;
     struct plan plan;
     struct slices_csr raw;        /* combined: M_0 before the skew lag, by columns */
+    int lags;                     /* its skew-symmetric part acts a step later */
     struct admittance admittance; /* no arrays where options have none */
     int cores;
     int known; /* columns whose sizes are known */
@@ -890,6 +891,13 @@ void slices_maker_close(struct slices_maker *m) {
 
 const struct slices *slices_maker_slices(const struct slices_maker *m) { return m->s; }
 
+/* Where steps are so long for thin walls that they would grow by the lag, M_0 stays as it is. */
+static evn_status choose_lag(struct slices_maker *m) {
+    m->lags = 1;
+    if (!m->options.thin || m->options.problem != TDBEM_RIGID) return EVN_OK;
+    return lag_holds(&m->raw, &m->lags);
+}
+
 evn_status slices_maker_next(struct slices_maker *m, int to) {
     struct slices *s = m->s;
     const int from = s->to, all = s->columns,
@@ -914,7 +922,8 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     status = make_values(m, &job, 1, &m->progress);
     if (!status && combined) {
         if (!apart) take_raw(m, &job);
-        skew_lag(&job, &m->raw, m->options.thin, m->cores);
+        if (first) status = choose_lag(m);
+        if (m->lags) skew_lag(&job, &m->raw, m->options.thin, m->cores);
     }
     if (!status) {
         s->value = job.value;

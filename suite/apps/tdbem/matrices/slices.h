@@ -32,7 +32,7 @@ enum tdbem_problem {
  *
  * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive
  * definite: with eta > 0 its skew-symmetric part has been moved to M_1, or to M_1 and M_2 (the skew
- * lag). Rows columns
+ * lag), except where steps are so long for thin walls that these would not decay then. Rows columns
  * .. and on are the given points: the scattered pressure at point p and time t_n is PLUS the sum
  * over k and j of M_k(columns+p, j) a_(n-k)(j), for both problems. A point nearer than delta to the
  * surface has entries of k = 0, which need a_n itself.

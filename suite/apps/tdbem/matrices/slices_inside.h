@@ -45,6 +45,10 @@ static inline int options_reach(enum tdbem_problem problem, double eta) {
 /* Largest k that the body's matrices can have. EVN_USAGE: more than can be kept. */
 evn_status ranges_kmax(int *kmax, const struct mesh *mesh, const struct slices_options *o);
 
+/* M_0 by columns, before the skew lag, of a rigid body with thin parts: whether steps can be
+ * trusted that have its skew-symmetric part a step later. EVN_MEMORY. */
+evn_status lag_holds(const struct slices_csr *raw, int *holds);
+
 /* Progress of the generation: work done before, and in all. */
 struct span {
     const struct slices_options *options;

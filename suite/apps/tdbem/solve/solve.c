@@ -1,6 +1,7 @@
 /* The choice among solvers; MUMPS is a plug-in, opened when somebody asks for it. */
 #include "tdbem/solve/solve.h"
 #include "tdbem/solve/solve_cg.h"
+#include "tdbem/solve/solve_gmres.h"
 #include "tdbem/solve/solve_gpu.h"
 #include "tdbem/solve/solve_mumps.h"
 #include <evener/plugin.h>
@@ -12,7 +13,8 @@
 struct solver {
     enum solver_kind wanted, kind; /* kind: auto until it is settled, which is as cg */
     int n;
-    struct solve_cg *cg; /* NULL: another kind */
+    struct solve_cg *cg;       /* NULL: another kind */
+    struct solve_gmres *gmres; /* M_0 is not symmetric; cg has its matrix */
     struct solve_gpu *gpu;
     long long iterations;
     size_t entries;
@@ -26,7 +28,8 @@ struct solver {
 static const char *const names[] = {[SOLVER_CG] = "cg",
                                     [SOLVER_CG_DEVICE] = "cg:device",
                                     [SOLVER_MUMPS] = "mumps",
-                                    [SOLVER_AUTO] = "auto"};
+                                    [SOLVER_AUTO] = "auto",
+                                    [SOLVER_GMRES] = "gmres"};
 
 const char *solver_name(enum solver_kind kind) { return names[kind]; }
 
@@ -88,6 +91,36 @@ static evn_status make_factors(struct solver *s, const struct slices_csr *m) {
     return status;
 }
 
+/* To the bit, as the generator makes it. */
+static int is_symmetric(const struct slices_csr *m) {
+    for (int i = 0; i < m->rows; i++)
+        for (size_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            const int j = m->column[e];
+            size_t low = m->start[j], high = m->start[j + 1];
+            while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (m->column[middle] < i)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low == m->start[j + 1] || m->column[low] != i || m->value[low] != m->value[e])
+                return 0;
+        }
+    return 1;
+}
+
+/* The matrix of solve_cg, solved by GMRES. */
+static evn_status open_unsymmetric(struct solver *s, double tolerance) {
+    if (s->wanted == SOLVER_MUMPS || s->wanted == SOLVER_CG_DEVICE)
+        return evn_fail(EVN_USAGE,
+                        "solver: %s is for a symmetric M_0, which steps so long have not on a body "
+                        "so thin; expected auto, or a shorter step",
+                        names[s->wanted]);
+    s->kind = SOLVER_GMRES;
+    return solve_gmres_open(&s->gmres, solve_cg_matrix(s->cg), tolerance);
+}
+
 evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance) {
     *out = NULL;
@@ -98,7 +131,10 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
     s->wanted = s->kind = kind;
     s->n = m->rows;
     s->entries = m->start[s->n];
-    status = kind == SOLVER_MUMPS ? make_factors(s, m) : solve_cg_open(&s->cg, m, tolerance);
+    const int symmetric = is_symmetric(m);
+    status = kind == SOLVER_MUMPS && symmetric ? make_factors(s, m)
+                                               : solve_cg_open(&s->cg, m, tolerance);
+    if (!status && !symmetric) status = open_unsymmetric(s, tolerance);
     if (status) {
         solver_close(s);
         return status;
@@ -114,6 +150,7 @@ void solver_close(struct solver *s) {
     free(s->column);
     free(s->entry);
     solver_detach(s);
+    solve_gmres_close(s->gmres);
     solve_cg_close(s->cg);
     free(s);
 }
@@ -165,6 +202,10 @@ static int cores_of(const evn_units *units) {
 void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
                    size_t size) {
     evn_device *device = first_device(units);
+    if (s->gmres) {
+        snprintf(reason, size, "M_0 is not symmetric: steps are long for walls so thin");
+        return;
+    }
     if (s->wanted != SOLVER_AUTO) {
         snprintf(reason, size, "as asked for");
         return;
@@ -213,8 +254,9 @@ evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, doubl
         return s->plugin->solve(s->mumps, a);
     }
     int iterations;
-    evn_status status =
-        s->gpu ? solve_gpu(s->gpu, b, a, &iterations) : solve_cg(s->cg, crew, b, a, &iterations);
+    evn_status status = s->gmres ? solve_gmres(s->gmres, crew, b, a, &iterations)
+                        : s->gpu ? solve_gpu(s->gpu, b, a, &iterations)
+                                 : solve_cg(s->cg, crew, b, a, &iterations);
     s->iterations += iterations;
     return status;
 }

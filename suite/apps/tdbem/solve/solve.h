@@ -1,4 +1,4 @@
-/* Solving M_0 a = b, M_0 symmetric positive definite: each time step ends with it.
+/* Solving M_0 a = b, M_0 positive definite: each time step ends with it.
  *
  * cg: conjugate gradients, scaled by the diagonal. The scaled condition number is 2 to 4 whatever
  * the mesh, so 13 to 26 iterations do (Hestenes and Stiefel 1952). Bits do not depend on cores.
@@ -7,6 +7,9 @@
  * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015,
  * section 3.3); where it was found at configure time. A plug-in (solve_mumps.h), opened when it is
  * asked for.
+ *
+ * An M_0 that is not symmetric (slices.h) is solved by GMRES (solve_gmres.h) on the host, where
+ * auto or cg is asked for.
  */
 #ifndef TDBEM_SOLVE_H
 #define TDBEM_SOLVE_H
@@ -15,7 +18,7 @@
 #include "tdbem/matrices/slices.h"
 #include <evener/status.h>
 
-enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS, SOLVER_AUTO };
+enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS, SOLVER_AUTO, SOLVER_GMRES };
 
 struct solver;
 struct solve_gpu;
@@ -32,7 +35,8 @@ const char *solver_name(enum solver_kind kind);
 evn_status solver_check_units(enum solver_kind kind, const evn_units *units);
 
 /* M_0, square; it is copied. Stops at residuals of `tolerance` times b's
- * (in the norm of the inverse diagonal); cg only. EVN_USAGE: M_0 is not positive definite. */
+ * (in the norm of the inverse diagonal); cg and GMRES. EVN_USAGE: M_0 is not positive
+ * definite, or not symmetric for this solver. */
 evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance);
 void solver_close(struct solver *s);

@@ -240,6 +240,12 @@ CHUNK_FUNCTION advance_chunk(struct solve_cg *s, int c, double alpha, double bet
     return tree(dot);
 }
 
+void solve_product(const struct solve_matrix *m, int chunk, const double *x, double *row) {
+    product(m, chunk, x, row);
+}
+double solve_tree(double *numbers) { return tree(numbers); }
+double solve_total(const double *of_chunk, int chunks) { return total(of_chunk, chunks); }
+
 /* ---- the iteration ---- */
 
 struct work {

@@ -37,6 +37,12 @@ double solve_cg_tolerance(const struct solve_cg *s);
 evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
                     int *iterations);
 
+/* For others on the same matrix: a chunk of rows of M x; CHUNK numbers added up, which are
+ * overwritten; and chunks' sums added up. */
+void solve_product(const struct solve_matrix *m, int chunk, const double *x, double *row);
+double solve_tree(double *numbers);
+double solve_total(const double *of_chunk, int chunks);
+
 /* Iterations at most; and what a state says that is no solution: EVN_BODY with a line, else
  * EVN_OK. */
 enum { SOLVE_ITERATIONS_MAX = 1000 };
