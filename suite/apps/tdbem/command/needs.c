@@ -3,6 +3,7 @@
 #include "common/cli/output.h"
 #include "tdbem/command/state.h"
 #include "tdbem/mesh/mesh_read.h"
+#include "tdbem/mesh/mesh_thicken.h"
 #include "tdbem/mesh/mesh_thickness.h"
 #include "tdbem/mesh/mesh_write.h"
 #include <cjson/cJSON.h>
@@ -38,7 +39,7 @@ int needs_print(const struct state *s) {
 /* ---- a mesh ---- */
 
 struct request {
-    const char *output, *unit, *scale, *json;
+    const char *output, *unit, *scale, *json, *thicken;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -47,6 +48,8 @@ static const struct option options[] = {
     {"unit", "NAME", "of the file's lengths: m, cm, mm, um, in or ft; they are metres then",
      OPTION_TEXT, AT(unit), 0, 0},
     {"scale", "X", "what coordinates are multiplied by (default 1)", OPTION_TEXT, AT(scale), 0, 0},
+    {"thicken", "D", "makes a body of an open surface: half of D to either side, and a rim",
+     OPTION_TEXT, AT(thicken), 0, 0},
     {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {0},
 };
@@ -54,6 +57,7 @@ static const struct option options[] = {
 
 static const struct option_rule rules[] = {
     {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},
+    {"thicken", OPTION_NEEDS, "output", "where the body goes"},
     {0},
 };
 
@@ -131,6 +135,22 @@ static int write_record(const char *path, const struct mesh *m, const struct mes
     return code;
 }
 
+/* Writes the body that an open surface becomes. */
+static int thicken(const char *file, const char *output, double scale, double thickness) {
+    struct mesh *open = NULL, *body = NULL;
+    evn_status status = mesh_read(&open, file);
+    if (status == EVN_SYSTEM) status = EVN_USAGE; /* bad input, with the same message */
+    for (int v = 0; !status && v < open->vertices; v++)
+        for (int c = 0; c < 3; c++) open->x[v][c] *= scale;
+    if (!status) status = mesh_thicken(&body, open, thickness, file);
+    if (!status) status = mesh_check(body, file);
+    if (!status && *body->note) complain("warning: %s: %s", file, body->note);
+    if (!status) status = mesh_write(body, output);
+    mesh_close(open);
+    mesh_close(body);
+    return status ? give_up(status) : EXIT_DONE;
+}
+
 static int describe(const char *file, const struct request *r, double scale) {
     struct mesh *mesh = NULL;
     struct mesh_thickness thickness;
@@ -177,6 +197,17 @@ int mesh_command(int argc, char **argv) {
     if (!code && r.scale && evn_read_real(r.scale, (evn_bounds){0, INFINITY, 1}, &scale)) {
         complain("--scale %s: %s", r.scale, evn_message());
         code = EXIT_USAGE;
+    }
+    double thickness = 0;
+    if (!code && r.thicken && evn_read_real(r.thicken, (evn_bounds){0, INFINITY, 1}, &thickness)) {
+        complain("--thicken %s: %s", r.thicken, evn_message());
+        code = EXIT_USAGE;
+    }
+    if (!code && r.thicken) {
+        code = thicken(file, r.output, scale, thickness);
+        file = r.output;
+        scale = 1;
+        r.output = NULL;
     }
     return code ? code : describe(file, &r, scale);
 }

@@ -316,10 +316,12 @@ static evn_status join_edges(const struct mesh *m, const char *name, int *across
                      name, m->number[e->low], m->number[e->high], e[0].triangle, e[1].triangle,
                      e[2].triangle, many, open);
     else if (open)
-        status = evn_fail(EVN_USAGE,
-                          "%s: the surface is open: edge %d-%d of triangle %d belongs to no other "
-                          "triangle (%zu such edges); close its holes, give a screen a thickness",
-                          name, m->number[e->low], m->number[e->high], e->triangle, open);
+        status =
+            evn_fail(EVN_USAGE,
+                     "%s: the surface is open: edge %d-%d of triangle %d belongs to no other "
+                     "triangle (%zu such edges); close its holes; evener mesh FILE --thicken D "
+                     "makes a body of a screen",
+                     name, m->number[e->low], m->number[e->high], e->triangle, open);
     free(edge);
     return status;
 }

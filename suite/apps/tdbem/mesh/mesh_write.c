@@ -1,4 +1,4 @@
-/* Meshes as OBJ, OFF and PLY in text, and as STL in bytes. */
+/* Meshes as OBJ, which has parts, OFF and PLY in text, and as STL in bytes. */
 #include "tdbem/mesh/mesh_write.h"
 #include <evener/output.h>
 #include <stdint.h>
@@ -7,11 +7,17 @@
 
 static void put(const struct mesh *m, FILE *out, const char *vertex, const char *triangle,
                 int base) {
+    int before = -1;
     for (int v = 0; v < m->vertices; v++)
         fprintf(out, "%s%.17g %.17g %.17g\n", vertex, m->x[v][0], m->x[v][1], m->x[v][2]);
-    for (int t = 0; t < m->triangles; t++)
+    for (int t = 0; t < m->triangles; t++) {
+        const int part = m->parts ? m->part[t] : -1;
+        if (base && part != before)
+            fprintf(out, "g %s\n", part < 0 ? "default" : m->part_name[part]);
+        before = part;
         fprintf(out, "%s%d %d %d\n", triangle, m->corner[t][0] + base, m->corner[t][1] + base,
                 m->corner[t][2] + base);
+    }
 }
 
 static void write_obj(const struct mesh *m, FILE *out) { put(m, out, "v ", "f ", 1); }
