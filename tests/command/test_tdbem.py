@@ -529,6 +529,9 @@ class Waves(Base):
         most = max(abs(row[1]) for row in plane)
         for one, other in zip(plane, far):
             self.assertLess(abs(one[1] - 2000 * other[1]), 2e-3 * most)
+        done = self.evener(*BODY, "--steps", "3", "--source", "0,0,-2000")
+        self.assertIn("pulse: the wave comes to the body after 1999, ", done.stderr)
+        self.assertIn("a t0 less by that would spare them", done.stderr)
 
     def test_signal(self):
         """A pulse as samples is that pulse, of plane waves and of sources."""

@@ -372,6 +372,7 @@ TEST(bad_signals) {
                {"f.csv", "0,1\n1,2\n1.5,3\n2,4\n3,5\n", "expected evenly spaced times"},
                {"g.csv", "1,1\n0,2\n", "expected ascending"},
                {"h.csv", "0,0\n1,0\n2,0\n", "all samples are 0"},
+               {"n.csv", "0,1e308\n1,1e308\n2,1e308\n", "too large to add up"},
                {"i.csv", "0,0\n1,1\n2,0\n", "not 40 dB below"},
                {"j.csv", "0,1,2\n1,2,3\n", "line 1: expected two numbers"},
                {"k.csv", "0,inf\n1,2\n", "expected two numbers"},

@@ -51,6 +51,11 @@ static inline int tdbem_row(const struct tdbem *p, int rank) {
     return evn_crew_begin(p->layout->rows, rank, p->ranks);
 }
 
+/* Incident waves: opened once body and step are known, warned of, and in words for a checkpoint. */
+evn_status tdbem_open_waves(tdbem *p);
+void tdbem_warn_of_waves(tdbem *p);
+void tdbem_name_waves(const tdbem *p, char *out, size_t size);
+
 /* Adds to what tdbem_warning() has; the same line once. */
 void tdbem_warn(tdbem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -111,52 +111,15 @@ void tdbem_warn(tdbem *p, const char *format, ...) {
     p->warnings++;
 }
 
-/* Eight edges a wavelength, up to where the pulse's spectrum is 40 dB below its maximum. */
-static void warn_about_length(tdbem *p) {
-    const struct mesh *m = p->mesh;
-    const struct pulse *pulse = &p->incident->pulse;
-    const double highest = pulse_highest(pulse), length = 2 * M_PI * p->options.speed / highest;
-    if (length >= 8 * m->h_mean) return;
-    if (pulse->signal)
-        tdbem_warn(p,
-                   "pulse: %s has frequencies that are high for this mesh: up to %.4g (-40 dB), "
-                   "where a wavelength is %.4g, %.1f mean edges of %.4g; 8 carry up to %.4g",
-                   p->options.pulse, highest, length, length / m->h_mean, m->h_mean,
-                   highest * length / (8 * m->h_mean));
-    else
-        tdbem_warn(
-            p,
-            "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) a "
-            "wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
-            pulse->sigma, length, length / m->h_mean, m->h_mean,
-            pulse->sigma * 8 * m->h_mean / length);
-}
-
-static void warn_about_waves(tdbem *p, const struct incident *in) {
-    const double early = incident_early(in);
-    if (early > 1e-8)
-        tdbem_warn(
-            p,
-            "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = %.6g or "
-            "later would let it come",
-            early, pulse_lead(&in->pulse) - in->first);
-    if (in->nearest < 1)
-        tdbem_warn(p,
-                   "source: one is nearer to the body than the triangle there is long, %.2g of its "
-                   "edge; its field changes faster than the mesh can follow",
-                   in->nearest);
-}
-
 static void warn_about(tdbem *p) {
     const struct mesh *m = p->mesh;
     if (*m->note) tdbem_warn(p, "mesh: %s", m->note);
     if (m->components > 1) tdbem_warn(p, "mesh: it has %d components, not one", m->components);
-    warn_about_length(p);
     const double ratio = p->shape.delta / m->h_mean;
     if (ratio < 0.2 - 1e-9 || ratio > 1.2 + 1e-9)
         tdbem_warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
                    p->shape.delta, ratio, m->h_mean);
-    for (int i = 0; i < p->columns; i++) warn_about_waves(p, p->column[i]);
+    tdbem_warn_of_waves(p);
     if (p->options.problem == TDBEM_RIGID && p->options.eta == 0 && p->options.single)
         tdbem_warn(p, "precision: eta = 0 in float drifts in long runs; use double or eta = 0.5");
 }
@@ -333,59 +296,8 @@ static evn_status check_delta(const tdbem *p) {
                     p->shape.delta, p->mesh->longest, p->mesh->h_mean);
 }
 
-/* Numbers that are each in order may make others that are none. */
-static evn_status check_times(const tdbem *p, const struct incident *in) {
-    const double speed = p->options.speed;
-    if (!(in->dt > 0) || !isfinite(in->dt) || !isfinite(in->first) || !isfinite(in->last))
-        return evn_fail(
-            EVN_USAGE,
-            "speed: %g makes steps of %g for c dt = %.4g and a body %.4g long, expected "
-            "one with steps that are numbers",
-            speed, in->dt, p->shape.delta, p->mesh->longest);
-    const double end =
-        in->pulse.t0 + in->last + pulse_tail(&in->pulse) + 3 * p->mesh->longest / speed;
-    if (!isfinite(pulse_highest(&in->pulse)) || !isfinite(end) || !isfinite(in->pulse.t0 / in->dt))
-        return evn_fail(EVN_USAGE,
-                        "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps "
-                        "of %.4g",
-                        in->pulse.sigma, in->pulse.t0, in->dt);
-    if (in->pulse.signal && pulse_highest(&in->pulse) > M_PI / in->dt)
-        return evn_fail(
-            EVN_USAGE,
-            "pulse: %s has frequencies up to %.4g (-40 dB), and steps of %.4g carry up "
-            "to %.4g, two a period; expected a filtered signal, or --delta %.4g or less",
-            p->options.pulse, pulse_highest(&in->pulse), in->dt, M_PI / in->dt,
-            M_PI * speed / pulse_highest(&in->pulse));
-    return EVN_OK;
-}
-
 static uint64_t points_hash(const tdbem *p) {
     return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
-}
-
-/* One plane wave by its direction, others by all that there is. */
-static void identify_waves(const tdbem *p, char *out, size_t size) {
-    const double *d = p->incident->direction;
-    uint64_t hash = HASH_SEED;
-    int waves = 0;
-    if (p->columns == 1 && incident_single(p->incident)) {
-        snprintf(out, size, "direction=%.17g,%.17g,%.17g", d[0], d[1], d[2]);
-        return;
-    }
-    for (int i = 0; i < p->columns; i++) {
-        const struct incident *in = p->column[i];
-        hash = hash_bytes(hash, &in->pulse.t0, sizeof in->pulse.t0);
-        hash = hash_word(hash, (uint64_t)in->waves);
-        waves += in->waves;
-        for (int w = 0; w < in->waves; w++) {
-            const struct wave *wave = &in->wave[w];
-            hash = hash_word(hash, (uint64_t)wave->point);
-            hash = hash_bytes(hash, wave->at, sizeof wave->at);
-            hash = hash_bytes(hash, &wave->amplitude, sizeof wave->amplitude);
-            hash = hash_bytes(hash, &wave->delay, sizeof wave->delay);
-        }
-    }
-    snprintf(out, size, "waves=%d/%d:%016llx", waves, p->columns, (unsigned long long)hash);
 }
 
 static evn_status identify(tdbem *p) {
@@ -393,7 +305,7 @@ static evn_status identify(tdbem *p) {
     const struct incident *in = p->incident;
     char pulse[96], waves[96];
     pulse_words(&in->pulse, pulse, sizeof pulse);
-    identify_waves(p, waves, sizeof waves);
+    tdbem_name_waves(p, waves, sizeof waves);
     int n = asprintf(&p->identity,
                      "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
                      "%s pulse=%s ng=%d precision=%s layout=%s "
@@ -430,27 +342,6 @@ static evn_status choose_delta(tdbem *p) {
     return EVN_OK;
 }
 
-/* Waves of one incidence after another's. */
-static evn_status open_waves(tdbem *p) {
-    const tdbem_options *o = &p->options;
-    const double *d = o->direction;
-    const struct wave along = {.at = {d[0], d[1], d[2]}, .amplitude = 1};
-    const struct incidence one = {.waves = 1, .wave = &along};
-    const struct incidence *of = o->incidences ? o->incidence : &one;
-    evn_status status = EVN_OK;
-    p->columns = o->incidences ? o->incidences : 1;
-    p->column = calloc((size_t)p->columns, sizeof *p->column);
-    if (!p->column) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d incidences", p->columns);
-    for (int i = 0; !status && i < p->columns; i++)
-        status = incident_open(&p->column[i], p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
-                               &of[i], &p->pulse);
-    p->incident = p->column[0];
-    if (!status || !of->name) return status;
-    int last = 0;
-    while (p->column[last]) last++;
-    return evn_fail(status, "%s: %s", of[last].name, evn_message());
-}
-
 /* All that is known without the matrices. */
 static evn_status open_body(tdbem *p) {
     tdbem_options *o = &p->options;
@@ -471,8 +362,7 @@ static evn_status open_body(tdbem *p) {
     if (status) return status;
     /* 8 edges a wavelength at the pulse's highest frequency */
     if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
-    status = open_waves(p);
-    for (int i = 0; !status && i < p->columns; i++) status = check_times(p, p->column[i]);
+    status = tdbem_open_waves(p);
     if (!status && o->admittance)
         status = boundary_open(&p->boundary, o->admittance, p->mesh, p->incident->dt);
     if (!status) status = place_points(p);

@@ -169,6 +169,9 @@ static evn_status open_signal(struct signal *s, const char *path) {
     s->hash = hash_bytes(s->hash, &s->spacing, sizeof s->spacing);
     status = find_spectrum(s);
     if (status) return status;
+    if (!isfinite(s->spectrum))
+        return evn_fail(EVN_USAGE, "pulse: %s: its samples, up to %.3g, are too large to add up",
+                        path, s->most);
     if (!(s->highest * s->spacing <= pass))
         return evn_fail(EVN_USAGE,
                         "pulse: %s: at %.4g its spectrum is not 40 dB below its maximum, which its "
