@@ -182,6 +182,29 @@ class Responses(Base):
                     self.assertLess(abs(value - rigid_sphere(w / 2, x)), 0.01, (w, x))
         self.assertEqual(self.wav("i.wav")[0], 40)
         self.assertIn(0, i["t"][1])
+        # a pulse that has nothing at frequency 0: nor has the filter, and no more
+        done = self.evener(*words, "--impulse-response", "i.npz", "--pulse", "ricker:sigma=0.4")
+        self.assertIn("without 1 that the pulse lacks", done.stdout)
+        i = npz(self.path("i.npz"))
+        for p, x in enumerate(self.POINTS):
+            self.assertLess(abs(sum(i["total"][1][p::3])), 1e-12)
+            w = 2 * math.pi * i["rate"][1][0] / len(i["t"][1])
+            value = sum(sample * cmath.exp(1j * w * t) for t, sample in zip(i["t"][1], i["total"][1][p::3]))
+            self.assertLess(abs(value - rigid_sphere(w / 2, x)), 0.01)
+
+    def test_source(self):
+        """Of a point source pressures are over f of f(t - r/c)/r, and times count from the source."""
+        place = (0, 0, -3)
+        self.evener(*BODY, "--speed", "2", "--source", "0,0,-3", "--probes", self.write("points", "0 0 -2\n1.5 0 0.5\n"),
+                    "--transfer-function", "h.npz", "--impulse-response", "i.npz")
+        z, i = npz(self.path("h.npz")), npz(self.path("i.npz"))
+        for p, x in enumerate(((0, 0, -2), (1.5, 0, 0.5))):
+            r = math.dist(place, x)
+            for f, w in enumerate(z["w"][1]):
+                wave = z["total"][1][2 * f + p] - z["scattered"][1][2 * f + p]
+                self.assertLess(abs(wave - cmath.exp(1j * w * r / 2) / r), 1e-5, (w, x))
+            wave = [a - b for a, b in zip(i["total"][1][p::2], i["scattered"][1][p::2])]
+            self.assertLess(abs(i["t"][1][wave.index(max(wave))] - r / 2), 0.51 / i["rate"][1][0])
 
     def test_band(self):
         """Frequencies that are asked for, and nothing where the pulse has nothing."""

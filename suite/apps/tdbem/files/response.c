@@ -142,6 +142,8 @@ evn_status response_plan(struct response_filter *out, const struct incident *in,
                                     .samples = (int)samples,
                                     .first = -(int)before,
                                     .frequencies = 1 + (int)periods};
+    for (int k = 0; k < out->frequencies; k++)
+        out->missing += !pulse_carries(&in->pulse, 2 * M_PI * k * rate / out->samples);
     return EVN_OK;
 }
 
@@ -211,11 +213,20 @@ static evn_status impulse_npz(FILE *out, const struct probes *from,
     return EVN_OK;
 }
 
+/* Nothing where the pulse has nothing; but NAN stays where the pressures are. */
+static void drop_missing(const struct probes *from, int count, const double *w, double complex *h) {
+    for (int k = 0; k < count; k++)
+        for (int c = 0; !pulse_carries(&from->incident->pulse, w[k]) && c < 2 * from->count; c++)
+            h[2 * (size_t)k * (size_t)from->count + (size_t)c] =
+                isnan(from->table->value[1 + c]) ? NAN : 0;
+}
+
 evn_status output_impulse(FILE *out, enum format format, const struct probes *from,
                           const struct response_filter *is) {
     const int columns = 2 * from->count;
     double *w = harmonics(is->samples / is->rate, is->frequencies);
     double complex *h = w ? transfer(from, is->frequencies, w) : NULL;
+    if (h) drop_missing(from, is->frequencies, w, h);
     double *value = h ? filters(is, columns, h, w, from->highest) : NULL;
     evn_status status = value ? EVN_OK : no_memory();
     if (value && format == FORMAT_CSV) impulse_csv(out, from, is, value);

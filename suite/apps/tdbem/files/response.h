@@ -3,7 +3,7 @@
  * impulse response is that in time, as a filter at some sample rate: whose discrete transform the
  * transfer function is. Both end at the highest frequency that pulse and mesh carry; over the last
  * fifth of the band the filter's transform falls to zero as a cosine does. Times count from when
- * the wave passes the origin. */
+ * the wave passes the origin or leaves its source. */
 #ifndef TDBEM_RESPONSE_H
 #define TDBEM_RESPONSE_H
 
@@ -14,6 +14,7 @@ struct response_filter {
     double rate; /* samples a unit of time */
     int samples, first;
     int frequencies; /* of 0, 1, .. periods in its length, the last of them carried */
+    int missing;     /* of these, where the pulse has next to nothing and the filter nothing */
 };
 
 /* EVN_USAGE: a rate that does not show the highest frequency, a run shorter than two periods of it,

@@ -330,11 +330,14 @@ static evn_status write_output(struct march *m, int which, const struct probes *
 
 static void describe_filter(const struct march *m) {
     const struct response_filter *is = &m->filter;
+    char missing[48] = "";
+    if (is->missing)
+        snprintf(missing, sizeof missing, ", without %d that the pulse lacks", is->missing);
     snprintf(m->r->response, sizeof m->r->response,
-             "%d samples at %.10g a unit of time, number %d as the wave passes the origin; "
-             "frequencies up to %.4g in steps of %.3g, the last fifth tapered",
+             "%d samples at %.10g a unit of time, number %d at time 0; frequencies up to %.4g in "
+             "steps of %.3g%s, the last fifth tapered",
              is->samples, is->rate, -is->first, m->p->shape.highest / (2 * M_PI),
-             is->rate / is->samples);
+             is->rate / is->samples, missing);
 }
 
 static evn_status write_outputs(struct march *m) {
