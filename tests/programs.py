@@ -1,9 +1,11 @@
-"""Programs that scripts of tests run: an environment without what users and launchers have left in it, MPI's launchers, a program's end."""
+"""Programs that scripts of tests run: an environment without what users and launchers have left in it, MPI's launchers, a program's end; cases with a
+folder of their own."""
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import unittest
 
 CACHE = tempfile.TemporaryDirectory()  # calibrations of the user's must not get in the way, nor be written to
 
@@ -44,3 +46,34 @@ def run(words, **options):
     """Status, output and messages of a program."""
     done = ended(words, **options)
     return done.returncode, done.stdout, done.stderr
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def descendants(pid):
+    own = children(pid)
+    return own + [d for c in own for d in descendants(c)]
+
+
+def is_there(pid):
+    """Neither gone nor only waiting to be asked for its status."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Case(unittest.TestCase):
+    """A case with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name

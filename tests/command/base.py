@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from programs import CACHE, clean, ended, mpirun, run  # pylint: disable=wrong-import-position,unused-import
+from programs import CACHE, Case, children, clean, descendants, ended, is_there, mpirun, run  # pylint: disable=wrong-import-position,unused-import
 
 EVENER = os.path.abspath(sys.argv.pop(1) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) else "build/evener")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -38,28 +37,6 @@ def evener(*words, launch=(), **options):
     return ended([*launch, EVENER, *words], **options)
 
 
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
-def descendants(pid):
-    own = children(pid)
-    return own + [d for c in own for d in descendants(c)]
-
-
-def is_there(pid):
-    """Neither gone nor only waiting to be asked for its status."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def is_rank(pid):
     """Not a helper of the launcher's."""
     try:
@@ -78,13 +55,11 @@ def wait_for_main(run):
         time.sleep(0.001)
 
 
-class Base(unittest.TestCase):
-    """A case with a folder of its own, in which its runs are."""
+class Base(Case):
+    """A case whose runs are in its folder."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.environment = clean()
 
     def own_cache(self):

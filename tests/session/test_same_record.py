@@ -8,8 +8,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from programs import Case, clean  # pylint: disable=wrong-import-position
 
 TOY = PROGRAM = COMMAND = HEAT = ""
 
@@ -19,15 +21,9 @@ UNKNOWN = {"app", "verified", "command"}
 BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "weight", "links", "machine"}
 
 
-class Same(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Same(Case):
     def do(self, words, **variables):
-        environment = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith("EVENER_")}
-        environment.update(variables, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+        environment = clean(**variables, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
         path = os.path.join(self.folder, "r.json")
         done = subprocess.run([w.replace("RECORD", path) for w in words], env={k: v.replace("RECORD", path) for k, v in environment.items()},
                               capture_output=True, text=True, timeout=300)

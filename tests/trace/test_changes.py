@@ -9,13 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import paraver
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from programs import Case, clean  # pylint: disable=wrong-import-position
+
 EVENER = PROGRAM = ""
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k == "EVENER_CLAIMS"}
-ENV.update(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
+ENV = clean(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
 ADAPTIVE = ("run", "adaptive", "--size", "32", "--levels", "3", "--steps", "120", "--every", "2", "--oversubscribe", "--quiet")
 KEYS = ("instance", "tasks", "kept", "born", "gone", "moved", "moved_bytes", "faces_added", "faces_gone", "seconds", "imbalance")
 # of the program: tasks at first, and each change: runs before it, tasks, kept, born, gone
@@ -28,12 +29,7 @@ def tasks_of(changes):
     return [changes[0]["kept"] + changes[0]["gone"]] + [c["tasks"] for c in changes]
 
 
-class Changes(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Changes(Case):
     def done(self, words, **env):
         done = subprocess.run(words, env=ENV | env, capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)

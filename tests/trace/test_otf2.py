@@ -13,9 +13,11 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from programs import Case, clean  # pylint: disable=wrong-import-position
+
 EVENER = PROGRAM = ""
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k == "EVENER_CLAIMS"}
-ENV.update(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
+ENV = clean(LC_ALL="C", EVENER_OVERSUBSCRIBE="1")
 
 
 def run(words, before=None, **env):
@@ -63,12 +65,7 @@ class Archive:
         assert not any(inside.values()) and dict(seen) == {k: v for k, v in self.announced.items() if v}
 
 
-class Otf2(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Otf2(Case):
     def traced(self, *words):
         name, record = os.path.join(self.folder, "a.otf2"), os.path.join(self.folder, "a.json")
         done = run([EVENER, "run", *words, "--quiet", "--oversubscribe", "--trace", name, "--json", record])

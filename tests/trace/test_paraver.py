@@ -8,21 +8,18 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 import paraver
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from programs import Case, clean  # pylint: disable=wrong-import-position
+
 EVENER = PROGRAM = SHARE = ""
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k == "EVENER_CLAIMS"}
+ENV = clean()
 TASK, INSTANCE, TASKS, LOOP = 90000001, 90000002, 90000003, 90000004
 
 
-class Paraver(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Paraver(Case):
     def run_evener(self, *words):
         return subprocess.run([EVENER, "run", *words], env=ENV, capture_output=True, text=True, timeout=120)
 

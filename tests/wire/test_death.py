@@ -10,41 +10,24 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from programs import Case, children, is_there  # pylint: disable=wrong-import-position
 
 ENDLESS = "build/tests/test-endless"
 # s that a run may take to end, on a machine that has other things to do; who is at fault goes on for ever
 LIMIT = 30
 
 
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
-
-
-def is_there(pid):
-    """Running: nobody waits for those whose supervisor was killed but init, in its time."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-            return f.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def shared_names():
     return {name for name in os.listdir("/dev/shm") if "evener" in name}
 
 
-class Base(unittest.TestCase):
+class Base(Case):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.names = shared_names()
 
     def start(self, ranks, word, *more):
