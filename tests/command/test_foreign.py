@@ -50,9 +50,9 @@ class Records(base.Base):
 
     def test_loop(self):
         for name in "first", "0":
-            found = self.plan("--units", "2:CPU:1", "--loop", name)
+            found = self.plan("--units", "2:CPU:1", "--loop-name", name)
             self.assertEqual((found["tasks"], found["iterations"][0]["compute_s"], found["iterations"][0]["cut_bytes"]), (2, 3, 128))
-        self.refuses(["plan", self.write("r.json", program()), "--loop", "2"], 'no loop "2"', "0 to 1")
+        self.refuses(["plan", self.write("r.json", program()), "--loop-name", "2"], 'no loop "2"', "0 to 1")
 
     def test_machine(self):
         """Devices that have not run take the machine's speed for these weights, and faces its links."""

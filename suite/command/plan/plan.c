@@ -311,7 +311,7 @@ static const struct option table[] = {
      OPTION_INPUT, AT(words.plan), 0, 0},
     {"graph", "FILE", "tasks from a graph in the format of METIS or Chaco, instead of APP",
      OPTION_INPUT, AT(graph), 0, 0},
-    {"loop", "NAME",
+    {"loop-name", "NAME",
      "of a record with several loops: name or number of the planned one (default: the longest)",
      OPTION_TEXT, AT(loop), 0, 0},
     {"assignment", "FILE", "the owners of the last instance, a line a task, as METIS writes them",
@@ -382,7 +382,7 @@ static int check_request(const struct planning *p, const struct request *r, cons
     else if (record && r->words.speeds)
         why = "--speeds and a record: both say how fast units are; leave one of them out";
     else if (r->loop && !record)
-        why = "--loop needs the record of a program, whose loop it is";
+        why = "--loop-name needs the record of a program, whose loop it is";
     else if (r->graph && (record || p->job.is != &p->foreign))
         why = "--graph and a workload: both say what the tasks are; leave one of them out";
     if (why) complain("%s", why);
