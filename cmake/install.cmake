@@ -55,11 +55,24 @@ install(TARGETS evener evener-cu ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COM
 install(TARGETS evener_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT shared NAMELINK_COMPONENT development ${in_development})
 configure_file(cmake/evener-targets.cmake.in development/evener-targets.cmake @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/development/evener-targets.cmake DESTINATION ${EVENER_CMAKE_DIR} COMPONENT development ${in_development})
+# a page of the manual for each function, from the headers
+find_program(EVENER_AWK awk)
+mark_as_advanced(EVENER_AWK)
+file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/man3)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man3)
+if(EVENER_AWK)
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/evener/*.h)
+    list(FILTER headers EXCLUDE REGEX "/cu[a-z_]*[.]h$")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/man-pages.awk)
+    execute_process(COMMAND ${EVENER_AWK} -v folder=${CMAKE_BINARY_DIR}/man3 -v version=${PROJECT_VERSION} -f ${PROJECT_SOURCE_DIR}/cmake/man-pages.awk ${headers}
+        COMMAND_ERROR_IS_FATAL ANY)
+endif()
 # the manual and the examples that headers name; of Debian's package in its own folder
 set(doc_library ${CMAKE_INSTALL_DOCDIR})
 set(doc_development ${CMAKE_INSTALL_DATAROOTDIR}/doc/libevener-dev)
 foreach(component library development)
     install(FILES docs/evener.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT ${component} ${in_${component}})
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT ${component} ${in_${component}})
     install(DIRECTORY docs DESTINATION ${doc_${component}} COMPONENT ${component} ${in_${component}}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN notes EXCLUDE)
     install(DIRECTORY examples DESTINATION ${doc_${component}} COMPONENT ${component} ${in_${component}} PATTERN meshes EXCLUDE)
