@@ -212,7 +212,7 @@ class Taken(Base):
 
 class BadInput(Base):
     def test_words(self):
-        self.refuses(["gallop"], "gallop", "expected info, run, plan, model, bench, calibrate, report or mesh")
+        self.refuses(["gallop"], "gallop", "expected info, run, plan, model, bench, calibrate, report, doctor or mesh")
         self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
         self.refuses(["run", "mt-bz"], "mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
