@@ -8,7 +8,7 @@ set(full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred
-    cc-fuzz cc-fortran-fuzz cc-cxx-fuzz attack-ranks
+    cc-fuzz cc-fortran-fuzz cc-cxx-fuzz cc-kernels-fuzz attack-ranks
     # every combination; class W and A
     command-ranks-matrix command-ft-mg-faults command-ft-mg-ends command-ft-mg-matrix command-ranks-wire
     # the same programs again: other dice, OpenCL behind the same suites

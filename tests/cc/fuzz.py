@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Random programs with directives against plain C, and mutated directives under sanitizers.
 
-    tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER] [--cxx]
+    tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER] [--cxx] [--kernels]
 
 Programs use forms of loops, clauses, types, scopes, macros, inner loops, continue, nested parallel regions; each is compiled
 plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Each is a function
 of its own, and many of them stand in a file; what goes wrong is tried again alone. Programs that cannot be read before
 preprocessing stand in other files than those that can, since one of them has the whole file preprocessed. Mutants are
 directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. With --cxx the
-programs are C++: in members, templates and lambdas, with variables of type auto. Run: ctest -R cc-fuzz
+programs are C++: in members, templates and lambdas, with variables of type auto. With --kernels they are loops that become kernels,
+on devices that are emulated, and mutants those of tests/cc/kernels. Run: ctest -R cc-fuzz
 """
 import argparse
 import concurrent.futures
@@ -61,6 +62,10 @@ template <class A, class B> static int sum(A a, B b) { return (int)(a + b); }
 }
 #endif
 """
+
+
+KERNELS = False  # programs of KernelProgram
+KERNEL_HEAD = "#include <math.h>\n#include <omp_cu.h>\n"
 
 
 class Program:
@@ -290,6 +295,68 @@ class Program:
         return "\n".join(out)
 
 
+class KernelProgram(Program):
+    """Loops that become kernels (--kernels): of all integers, up and down, of regions, with clauses, atomic and math.h. No two
+    iterations write the same place but by atomic."""
+
+    def index(self, v, low, high):
+        """A head for v from low to below high, and the same number of iterations downward."""
+        r = self.r
+        type_, step = r.choice(TYPES), r.choice([1, 1, 2, 3])
+        move = r.choice([f"{v} += {step}", f"{v} = {v} + {step}"] + [f"{v}++"] * (step == 1))
+        if r.random() < 0.6:
+            return f"{type_} {v} = {low}; {v} {r.choice([f'< {high}', f'<= {high} - 1'])}; {move}"
+        return f"{type_} {v} = {high} + {step}; {v} > {low} + {step}; " + move.replace("++", "--").replace("+", "-")
+
+    def value(self, names):
+        x, y = self.expression(names), self.expression(names)
+        return self.r.choice([x, f"({x} > {y} ? {x} : {y})", f"(int)floor(({x}) * 0.3)", f"(int)fmod({x}, 7)", f"({x}) + 'c'", f"(short)({x} * 77)",
+                              f"(int)(sizeof(short) * (unsigned char)({x}))", f"(int)(sqrt(fabs(({x}) * 1.0)) * 8)", f"square({x} % 100)", f"!({x} % 3)"])
+
+    def item(self, place, names, own):
+        r = self.r
+        x, y = self.value(names), self.value(names)
+        out = [f"{r.choice(['int', 'short', 'unsigned char', 'long', '_Bool'])} mine = ({x}) & 63;", f"{own} = {y} + first;"]
+        out.append(r.choice([f"if (mine % 2) {place} += {own}; else {{ {place} ^= mine; }}", f"for (int k = 0; k < mine % 5; k++) {place} += k * {own};",
+                             f"{place} -= {own} + mine;", f"do {place} += 3; while ({place} % 4);"]))
+        k, by = r.randrange(8), r.choice(["+= 3", "^= mine", "|= 1 << mine % 20", "-= mine"])
+        if r.random() < 0.5:
+            out += ["#pragma omp atomic" + r.choice(["", " update", " relaxed"]), f"t[{250000 + 8 * '+^|-'.index(by[0]) + k}] {by};"]
+        return out
+
+    def nest(self, out, names, words, clauses, at):
+        r = self.r
+        v, w, own = self.name(), self.name(), self.name()
+        loops = r.choice([1, 1, 2, 2])
+        inner = self.index(w, r.randrange(3), r.randrange(3, 14)) if loops == 2 and r.random() < 0.6 else f"int {w} = {v}; {w} < 20; {w}++"
+        place = f"t[{at} + (int){v} * 64" + (f" + (int){w}]" if loops == 2 else "]")
+        sums = [(self.name(), op) for op in r.sample(["+", "^", "max", "min", "|"], r.randrange(3))]
+        clauses = clauses + [f"private({own})", "firstprivate(first)"] + [f"reduction({op}: {s})" for s, op in sums]
+        clauses += r.sample(["schedule(static)", "nowait"] if words == "for" else ["schedule(dynamic, 2)", "if(first > 3)"], r.randrange(2))
+        clauses += ["collapse(2)"] * (loops == 2)
+        r.shuffle(clauses)
+        out += [f"long long {own} = 5;", f"(void){own};"] + [f"long long {s} = {r.randrange(9)};" for s, _ in sums]
+        out += [f"#pragma omp {words} " + " ".join(clauses), f"for ({self.index(v, r.randrange(4), r.randrange(4, 17))})"]
+        out += [f"for ({inner})"] * (loops == 2) + ["{"] + self.item(place, names + [v] + [w] * (loops == 2), own)
+        out += [OPERATORS[op].format(v=s, x=f"(mine + {own} % 10)") for s, op in sums] + ["}"]
+        out += [f"out[{n}] += {s};" for n, (s, _) in enumerate(sums)]
+
+    def text(self):
+        r = self.r
+        name = f"{self.number}"
+        out = [f"static void kernels{name}(long long *t, long long *out) {{", "const int a = 7, b = 12;", "int first = 4;"]
+        for k in range(r.randrange(1, 4)):
+            out.append("{")
+            self.nest(out, ["a", "b"], r.choice(["target teams distribute parallel for", "target parallel for", "target teams loop"]), [], 4096 * k)
+            out.append("}")
+        out += ["}", f"static void program{name}(void) {{", f'printf("program {name}\\n");', "fflush(stdout);", "long long out[3] = {0};",
+                "omp_register(table, sizeof table);", "#pragma omp teams distribute num_teams(1:CPU:1)",
+                f"for (int once = 0; once < 1; once++) kernels{name}(table, out);", "omp_migrate(table);", "omp_unregister(table);",
+                "long long all = out[0] + 7 * out[1] + 11 * out[2];", "for (int i = 0; i < 262144; i++) all = all * 31 + table[i];",
+                'printf("%lld\\n", all);', "memset(table, 0, sizeof table);", "}", ""]
+        return "\n".join(out)
+
+
 AUTO = re.compile(r"for \(((?:unsigned |signed )?\w+(?: long)?) (v\d+) = ((?:/\* ; \) \*/|[^;/]|/(?!\*))*?)( /\* ; \) \*/)?;")
 
 
@@ -344,7 +411,7 @@ def environment(compiler):
 def write(name, texts):
     """A file with these programs; texts: of each, by number."""
     with open(name, "w") as file:
-        file.write(HEAD + "".join(texts.values()) + "int main(void) {\n")
+        file.write(KERNEL_HEAD * KERNELS + HEAD + "".join(texts.values()) + "int main(void) {\n")
         file.write("".join(f"program{number}();\n" for number in texts) + "return 0;\n}\n")
 
 
@@ -365,7 +432,7 @@ def is_read_as_it_is(command, folder, number, text):
 
 def build(command, name, output, compiler, mode):
     """What is wrong with the file, in words of the compiler, or ''."""
-    made = run([command, *mode, *STANDARD[END != ".c"], "-fwrapv", "-w", name, "-o", output], env=environment(compiler))
+    made = run([command, *mode, *STANDARD[END != ".c"], "-fwrapv", "-ffp-contract=off", "-w", name, "-o", output, "-lm"], env=environment(compiler))
     return f"status {made.returncode}: {made.stderr}" if made.returncode else ""
 
 
@@ -397,7 +464,7 @@ def compare(command, folder, texts, modes):
     """Of each program that is not the same everywhere, what differs."""
     name = os.path.join(folder, f"p{min(texts)}")
     write(name + END, texts)
-    plain = run([environment(COMPILERS[0])["EVENER_CC" if END == ".c" else "EVENER_CXX"], *STANDARD[END != ".c"], "-fwrapv", "-w", name + END, "-o", name])
+    plain = run([environment(COMPILERS[0])["EVENER_CC" if END == ".c" else "EVENER_CXX"], *STANDARD[END != ".c"], "-fwrapv", "-ffp-contract=off", "-w", "-I", INCLUDE, name + END, "-o", name, "-lm"])
     if plain.returncode:
         return {min(texts): "the plain compiler: " + plain.stderr}
     expected = sections(run([name]).stdout)
@@ -416,13 +483,13 @@ def compare(command, folder, texts, modes):
 
 
 def programs(command, folder, count, seed, keep):
-    texts = {number: (Program if END == ".c" else CxxProgram)(number).text() for number in range(seed, seed + count)}
+    texts = {number: (KernelProgram if KERNELS else Program if END == ".c" else CxxProgram)(number).text() for number in range(seed, seed + count)}
     differences = {}
     with concurrent.futures.ThreadPoolExecutor(min(8, len(os.sched_getaffinity(0)))) as pool:
-        readable = dict(zip(texts, pool.map(lambda n: is_read_as_it_is(command, folder, n, texts[n]), texts)))
+        readable = dict.fromkeys(texts, False) if KERNELS else dict(zip(texts, pool.map(lambda n: is_read_as_it_is(command, folder, n, texts[n]), texts)))
         jobs = []
         # the others are preprocessed in either mode
-        for kind, modes in ((True, ([], ["--preprocessed"])), (False, ([],))):
+        for kind, modes in ((True, ([], ["--preprocessed"])), (False, (["--kernels"] if KERNELS else [],))):
             numbers = [n for n in texts if readable[n] is kind]
             for at in range(0, len(numbers), TOGETHER):
                 some = {n: texts[n] for n in numbers[at:at + TOGETHER]}
@@ -469,8 +536,8 @@ def checked_command(folder):
     return checked
 
 
-def try_mutants(checked, folder, texts, count, seed, environment=lambda number: {}):
-    """The rewriter `checked` on mutants of the texts: (name of the file it is given, text). How many broke it."""
+def try_mutants(checked, folder, texts, count, seed, environment=lambda number: {}, options=()):
+    """The rewriter `checked`, with options, on mutants of the texts: (name of the file it is given, text). How many broke it."""
     crashes = accepted = 0
     r = random.Random(seed)
     for number in range(count):
@@ -479,7 +546,7 @@ def try_mutants(checked, folder, texts, count, seed, environment=lambda number: 
         path = os.path.join(folder, name)
         with open(path, "w", encoding="latin-1", errors="replace") as file:
             file.write(text)
-        result = run([checked, "--source", path], env=environment(number))
+        result = run([checked, *options, "--source", path], env=environment(number))
         accepted += result.returncode == 0
         if "Sanitizer" in result.stderr or "runtime error" in result.stderr or result.returncode not in (0, 1):
             crashes += 1
@@ -491,12 +558,13 @@ def try_mutants(checked, folder, texts, count, seed, environment=lambda number: 
 def mutants(folder, count, seed):
     """The rewriter with sanitizers, on mutants of the programs of the tests."""
     checked = checked_command(folder)
-    texts = [("m.c", text) for _, text, *_ in common.wrong("wrong")]
-    for name in sorted(glob.glob(os.path.join(HERE, "forms", "*.c")) + glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
+    texts = [("m.c", text) for _, text, *_ in common.wrong("kernels/wrong" if KERNELS else "wrong")]
+    for name in sorted(glob.glob(os.path.join(HERE, "kernels", "*.c")) if KERNELS else glob.glob(os.path.join(HERE, "forms", "*.c")) + glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
         with open(name) as file:
             texts.append(("m" + os.path.splitext(name)[1], file.read()))
     # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
-    return try_mutants(checked, folder, texts, count, seed, lambda number: environment("cat" if number % 8 else COMPILERS[0]))
+    return try_mutants(checked, folder, texts, count, seed, lambda number: environment("cat" if number % 8 else COMPILERS[0]),
+                       ["--kernels=parallel"] if KERNELS else [])
 
 
 def main(programs, mutants):
@@ -508,8 +576,10 @@ def main(programs, mutants):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep")
     parser.add_argument("--cxx", action="store_true")
+    parser.add_argument("--kernels", action="store_true")
     words = parser.parse_args()
-    global END
+    global END, KERNELS
+    KERNELS = words.kernels
     END = ".cpp" if words.cxx else ".c"
     common.COMMAND = os.path.abspath(words.command)
     with tempfile.TemporaryDirectory() as folder:
