@@ -238,7 +238,8 @@ TEST(full_fill) {
             vectors += left > 0;
             nnz += (size_t)(left > 0 ? left : 0);
         }
-    struct layout_fill one = layout_full_fill(s, 1, 40), tall = layout_full_fill(s, 16, 40);
+    struct layout_fill one = layout_full_fill(s, s->columns, 1, 40),
+                       tall = layout_full_fill(s, s->columns, 16, 40);
     assert_int_equal(one.blocks, vectors);
     assert_int_equal(one.nnz, nnz);
     assert_true(fabs(one.fill - (double)nnz / (40.0 * (double)vectors)) < 1e-15);

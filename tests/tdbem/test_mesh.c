@@ -742,9 +742,32 @@ TEST(generated_bodies) {
     assert_true(mesh_inside(m, inside, &distance) && fabs(distance - 0.1) < 1e-14);
     assert_true(!mesh_inside(m, outside, &distance) && fabs(distance - 0.1) < 1e-14);
     mesh_close(m);
-    static const char *const wrong[] = {
-        "sphere:",      "sphere:-1",     "sphere:99",       "sphere:2a", "box:1,1,1", "box:1,1,1,0",
-        "box:1,1,1,1,", "box:1,nan,1,1", "box:1,1,1e9,0.1", "sphere",    "",          "thing.xyz"};
+    for (int edges = 60; edges <= 193; edges += 19) { /* a closed surface, one and without a hole */
+        char what[32];
+        snprintf(what, sizeof what, "aircraft:%d", edges);
+        m = body(what);
+        assert_true(m->components == 1 && !m->flipped);
+        assert_int_equal(m->triangles, 2 * (m->vertices - 2));
+        if (edges == 193)
+            assert_true(m->vertices == 23962 && (int)(m->longest / (0.5 * m->h_mean)) == 339);
+        mesh_close(m);
+    }
+    static const char *const wrong[] = {"sphere:",
+                                        "sphere:-1",
+                                        "sphere:99",
+                                        "sphere:2a",
+                                        "box:1,1,1",
+                                        "box:1,1,1,0",
+                                        "box:1,1,1,1,",
+                                        "box:1,nan,1,1",
+                                        "box:1,1,1e9,0.1",
+                                        "sphere",
+                                        "",
+                                        "thing.xyz",
+                                        "aircraft:",
+                                        "aircraft:59",
+                                        "aircraft:401",
+                                        "aircraft:99x"};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         assert_int_equal(mesh_open(&m, wrong[w]), EVN_USAGE);
         assert_null(m);

@@ -655,12 +655,12 @@ TEST(numbering_only_renumbers) {
             struct slices_options o = rigid(plain, 0.5, 0.5 * eta);
             o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
             struct slices *s = generate(plain, &o, 2);
-            score[0] = slices_score(s);
+            score[0] = slices_score(s, s->columns);
             const enum numbering orders[] = {NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_NONE};
             for (int order = 0; order < 3; order++) {
                 assert_int_equal(mesh_renumber(m, orders[order]), EVN_OK);
                 struct slices *t = generate(m, &o, 2);
-                if (order < 2) score[1 + order] = slices_score(t);
+                if (order < 2) score[1 + order] = slices_score(t, t->columns);
                 for (int j = 0; j < t->columns; j += 3)
                     for (int i = 0; i < t->columns; i++) {
                         int first[2], count[2];

@@ -78,8 +78,8 @@ evn_status tdbem_check(const tdbem_options *o) {
     enum solver_kind solver;
     struct pulse pulse;
     if (!o->mesh)
-        return evn_fail(EVN_USAGE,
-                        "which mesh? expected a file (" MESH_ENDS "), sphere:L or box:a,b,c,h");
+        return evn_fail(EVN_USAGE, "which mesh? expected a file (" MESH_ENDS
+                                   "), sphere:L, box:a,b,c,h or aircraft:N");
     evn_status status = check_numbers(o);
     if (!status) status = layout_find(&layout, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);

@@ -12,8 +12,8 @@
 
 #define AT(field) offsetof(struct state, w.field)
 const struct option tdbem_words[] = {
-    {"mesh", "FILE", "closed surface: " MESH_ENDS ", sphere:L, box:a,b,c,h", OPTION_INPUT, AT(mesh),
-     0, 0},
+    {"mesh", "FILE", "closed surface: " MESH_ENDS ", sphere:L, box:a,b,c,h, aircraft:N",
+     OPTION_INPUT, AT(mesh), 0, 0},
     {"unit", "NAME", "of the mesh's lengths: m, cm, mm, um, in or ft; they are metres then",
      OPTION_TEXT, AT(unit), 0, 0},
     {"scale", "X", "what the mesh's coordinates are multiplied by (default 1)", OPTION_TEXT,

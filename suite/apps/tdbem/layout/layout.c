@@ -548,13 +548,13 @@ void layout_close(struct layout *a) {
     free(a);
 }
 
-struct layout_fill layout_full_fill(const struct slices *s, int br, int bc) {
+struct layout_fill layout_full_fill(const struct slices *s, int rows, int br, int bc) {
     struct layout_fill f = {0};
-    struct vector *v = malloc(sizeof *v * (size_t)s->columns);
+    struct vector *v = malloc(sizeof *v * (size_t)rows);
     if (!v) return f;
     for (int j = 0; j < s->columns; j++) {
         const double *value = NULL;
-        const int n = layout_gather(s, j, 0, s->columns, INT_MAX - 1, &value, v);
+        const int n = layout_gather(s, j, 0, rows, INT_MAX - 1, &value, v);
         for (int i = 0; i < n; i++) f.nnz += (size_t)v[i].length;
         for (int b = 0; b < n; f.blocks++) b += full_take(v + b, n - b, br, bc);
     }

@@ -158,11 +158,11 @@ size_t layout_parts(const struct layout *layout);
 int layout_per_block(int columns);
 
 /* Full-Blocking without building it: number of blocks, and the share of values that are no padding
- * (the paper's Table 4), over the rows 0 .. columns-1 and k >= 1. */
+ * (the paper's Table 4), over rows 0 .. rows-1 of the columns and k >= 1; no values are needed. */
 struct layout_fill {
     size_t blocks, nnz;
     double fill;
 };
-struct layout_fill layout_full_fill(const struct slices *s, int br, int bc);
+struct layout_fill layout_full_fill(const struct slices *s, int rows, int br, int bc);
 
 #endif

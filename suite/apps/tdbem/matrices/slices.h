@@ -195,7 +195,7 @@ void slices_matrix_put(struct slices_csr *m, int row, int column, double value);
 void slices_csr_free(struct slices_csr *m);
 
 /* The paper's score of an ordering (section 7.4.1): the mean over columns and consecutive rows of
- * the square of how many k both row-vectors cover. */
-double slices_score(const struct slices *s);
+ * the square of how many k both row-vectors cover. Over `vertices` rows; no values are needed. */
+double slices_score(const struct slices *s, int vertices);
 
 #endif

@@ -108,15 +108,14 @@ void slices_csr_free(struct slices_csr *m) {
     memset(m, 0, sizeof *m);
 }
 
-double slices_score(const struct slices *s) {
-    const size_t rows = (size_t)s->rows;
+double slices_score(const struct slices *s, int vertices) {
     double sum = 0;
     for (size_t j = 0; j < (size_t)s->columns; j++)
-        for (size_t at = j * rows; at + 1 < j * rows + (size_t)s->columns; at++) {
+        for (size_t at = j * (size_t)s->rows, end = at + (size_t)vertices; at + 1 < end; at++) {
             int a = s->first[at], b = s->first[at + 1];
             int low = a > b ? a : b, high = a + s->count[at], other = b + s->count[at + 1];
             if (other < high) high = other;
             if (high > low) sum += (double)(high - low) * (high - low);
         }
-    return s->columns > 1 ? sum / ((double)s->columns * (s->columns - 1)) : 0;
+    return vertices > 1 ? sum / ((double)s->columns * (vertices - 1)) : 0;
 }

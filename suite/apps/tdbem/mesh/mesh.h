@@ -43,8 +43,9 @@ struct mesh {
  * .vtu, .vtp, .unv I-DEAS, .bdf .nas Nastran, .inp Abaqus; text or bytes where the format has
  * both), NumCalc's folder of an object, or a generated body: `sphere:L` (icosphere, L times
  * refined, vertices on the unit sphere, 10*4^L+2 of them), `box:a,b,c,h` (0..a x 0..b x 0..c, edges
- * about h). EVN_USAGE: bad file or mesh; the message names the first offending element. EVN_SYSTEM:
- * the file cannot be read. EVN_MEMORY. */
+ * about h), `aircraft:N` (of cubes, N edges from nose to tail, which are 1 apart). EVN_USAGE: bad
+ * file or mesh; the message names the first offending element. EVN_SYSTEM: the file cannot be read.
+ * EVN_MEMORY. */
 evn_status mesh_open(struct mesh **out, const char *what);
 /* Likewise, with coordinates times `scale`. */
 evn_status mesh_open_scaled(struct mesh **out, const char *what, double scale);

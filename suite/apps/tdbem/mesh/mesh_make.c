@@ -1,5 +1,4 @@
-/* Bodies made on request: an icosphere, whose exact solution is known, and a box, whose coplanar
- * and right-angled triangles are the degenerate case of every formula. */
+/* Bodies made on request, and the icosphere, whose exact solution is known. */
 #include "tdbem/mesh/mesh_make.h"
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +6,8 @@
 #include <string.h>
 
 int mesh_made(const char *what) {
-    return !strncmp(what, "sphere:", 7) || !strncmp(what, "box:", 4);
+    return !strncmp(what, "sphere:", 7) || !strncmp(what, "box:", 4) ||
+           !strncmp(what, "aircraft:", 9);
 }
 
 evn_status mesh_make(struct mesh **out, const char *what) {
@@ -18,6 +18,14 @@ evn_status mesh_make(struct mesh **out, const char *what) {
         if (sscanf(what + 7, "%d%n", &level, &end) != 1 || what[7 + end])
             return evn_fail(EVN_USAGE, "mesh: \"%s\": expected sphere:L with a level L", what);
         return mesh_sphere(out, level);
+    }
+    if (!strncmp(what, "aircraft:", 9)) {
+        int edges;
+        if (sscanf(what + 9, "%d%n", &edges, &end) != 1 || what[9 + end])
+            return evn_fail(EVN_USAGE,
+                            "mesh: \"%s\": expected aircraft:N with N edges from nose to tail",
+                            what);
+        return mesh_aircraft(out, edges);
     }
     double size[3], h;
     if (sscanf(what + 4, "%lf,%lf,%lf,%lf%n", &size[0], &size[1], &size[2], &h, &end) != 4 ||
@@ -119,66 +127,5 @@ evn_status mesh_sphere(struct mesh **out, int level) {
     free(corner);
     free(finer);
     free(middle);
-    return status;
-}
-
-evn_status mesh_box(struct mesh **out, const double size[3], double h) {
-    *out = NULL;
-    if (!(h > 0) || !(size[0] > 0) || !(size[1] > 0) || !(size[2] > 0) ||
-        !(size[0] + size[1] + size[2] < 1e100))
-        return evn_fail(EVN_USAGE,
-                        "mesh: box:%g,%g,%g,%g: sides and h must be positive, finite numbers",
-                        size[0], size[1], size[2], h);
-    int n[3];
-    double squares = 0;
-    for (int c = 0; c < 3; c++) {
-        double cuts = fmax(1, rint(size[c] / h));
-        if (cuts > 400)
-            return evn_fail(EVN_USAGE,
-                            "mesh: box:%g,%g,%g,%g: %.0f edges along a side, at most 400", size[0],
-                            size[1], size[2], h, cuts);
-        n[c] = (int)cuts;
-    }
-    for (int c = 0; c < 3; c++) squares += 2.0 * n[c] * n[(c + 1) % 3];
-    const int points = (n[0] + 1) * (n[1] + 1), triangles = (int)(2 * squares);
-    /* lattice points of the surface get numbers as they are met */
-    int *number = malloc((size_t)points * (size_t)(n[2] + 1) * sizeof *number);
-    double(*x)[3] = malloc((size_t)(squares + 2) * sizeof *x);
-    int(*corner)[3] = malloc((size_t)triangles * sizeof *corner);
-    evn_status status = EVN_OK;
-    if (!number || !x || !corner)
-        status = evn_fail(EVN_MEMORY, "mesh: no memory for a box of %d triangles", triangles);
-    int vertices = 0, t = 0;
-    for (int i = 0; !status && i < points * (n[2] + 1); i++) number[i] = -1;
-    for (int side = 0; !status && side < 6; side++) {
-        int c = side / 2, upper = side % 2, u = (c + 1) % 3, w = (c + 2) % 3;
-        for (int b = 0; b < n[w]; b++)
-            for (int a = 0; a < n[u]; a++) {
-                int square[4];
-                for (int p = 0; p < 4; p++) { /* counter-clockwise seen along -c */
-                    int at[3];
-                    at[c] = upper ? n[c] : 0;
-                    at[u] = a + (p == 1 || p == 2);
-                    at[w] = b + (p >= 2);
-                    int *v = &number[at[0] + (n[0] + 1) * at[1] + points * at[2]];
-                    if (*v < 0) {
-                        for (int d = 0; d < 3; d++) x[vertices][d] = size[d] * at[d] / n[d];
-                        *v = vertices++;
-                    }
-                    square[upper ? p : 3 - p] = *v;
-                }
-                int turn = (a + b) & 1;
-                memcpy(corner[t++], (int[3]){square[turn], square[1 + turn], square[2 + turn]},
-                       sizeof *corner);
-                memcpy(corner[t++],
-                       (int[3]){square[2 + turn], square[(3 + turn) % 4], square[turn]},
-                       sizeof *corner);
-            }
-    }
-    if (!status)
-        status = mesh_new(out, vertices, (const double(*)[3])x, triangles, (const int(*)[3])corner);
-    free(number);
-    free(x);
-    free(corner);
     return status;
 }

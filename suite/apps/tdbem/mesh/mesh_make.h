@@ -1,4 +1,4 @@
-/* Bodies made on request: `sphere:L` and `box:a,b,c,h`. */
+/* Bodies made on request: `sphere:L`, `box:a,b,c,h` and `aircraft:N`. */
 #ifndef TDBEM_MESH_MAKE_H
 #define TDBEM_MESH_MAKE_H
 
@@ -17,5 +17,10 @@ evn_status mesh_sphere(struct mesh **out, int level);
 /* The box 0..size[0] x .. x 0..size[2], each side cut into about size/h squares of two triangles,
  * whose diagonals alternate. */
 evn_status mesh_box(struct mesh **out, const double size[3], double h);
+
+/* An aircraft of cubes, 60 to 400 edges of them from nose to tail, which are 1 apart; squares as
+ * the box has them. Made so that 193 edges give the 23,962 vertices of the airplane of Bramas,
+ * Coulaud and Sylvand, and, with steps of half a mean edge, its 341 matrices. */
+evn_status mesh_aircraft(struct mesh **out, int edges);
 
 #endif

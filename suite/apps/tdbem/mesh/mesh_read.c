@@ -60,10 +60,10 @@ evn_status mesh_read(struct mesh **out, const char *file) {
     const int folder = !stat(file, &is) && S_ISDIR(is.st_mode);
     if (folder) reader = read_numcalc;
     if (!reader)
-        return evn_fail(
-            EVN_USAGE,
-            "mesh: \"%s\": expected a file %s, NumCalc's folder, sphere:L, or box:a,b,c,h", file,
-            MESH_ENDS);
+        return evn_fail(EVN_USAGE,
+                        "mesh: \"%s\": expected a file %s, NumCalc's folder, sphere:L, "
+                        "box:a,b,c,h, or aircraft:N",
+                        file, MESH_ENDS);
     struct source s = {.name = file};
     evn_status status = folder ? EVN_OK : source_load(&s, file);
     if (!status) status = reader(&s);
