@@ -42,6 +42,13 @@ static int plain_model(struct planning *p, const struct request *request) {
     return 0;
 }
 
+/* Whether the schedule is told times instead of sizes: those of a record, or, where it plans once
+ * and for good, those of the machine. */
+static int goes_by_times(const struct request *request) {
+    const char *schedule = request->words.schedule;
+    return request->times || (schedule && !strncmp(schedule, "optimal", 7));
+}
+
 /* The model in seconds, and what the schedule is told of it. */
 static int timed_model(struct planning *p, const struct request *request) {
     const evn_problem *tasks = &p->job.tasks;
@@ -53,7 +60,7 @@ static int timed_model(struct planning *p, const struct request *request) {
     if (code) return code;
     p->timed = 1;
     p->basis = request->times ? "times as measured" : "times as described";
-    if (request->times) { /* times instead of sizes: what a task takes on unit 0's kind */
+    if (goes_by_times(request)) { /* what a task takes on unit 0's kind */
         memcpy(p->weight, m->seconds + (size_t)m->kind[0] * (size_t)tasks->tasks,
                sizeof *p->weight * (size_t)tasks->tasks);
         p->problem.weight = p->weight;
