@@ -20,15 +20,11 @@ static int await_writer(int fd, const char *path) {
     return ready < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0;
 }
 
-static FILE *open_any(const char *path, int regular) {
+FILE *input_open(const char *path) {
     struct stat is;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return NULL;
     int failed = fstat(fd, &is);
-    if (!failed && regular && !S_ISREG(is.st_mode)) {
-        errno = ESPIPE;
-        failed = 1;
-    }
     if (!failed && S_ISFIFO(is.st_mode)) failed = await_writer(fd, path);
     FILE *file = failed ? NULL : fdopen(fd, "rb");
     if (file) return file;
@@ -37,6 +33,3 @@ static FILE *open_any(const char *path, int regular) {
     errno = reason;
     return NULL;
 }
-
-FILE *input_open(const char *path) { return open_any(path, 0); }
-FILE *input_open_regular(const char *path) { return open_any(path, 1); }

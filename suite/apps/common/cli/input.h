@@ -8,8 +8,4 @@
  * says so. NULL with errno. */
 FILE *input_open(const char *path);
 
-/* The same of a file that is read in any order: NULL with ESPIPE for all but regular files, none of
- * which is waited for. */
-FILE *input_open_regular(const char *path);
-
 #endif
