@@ -74,6 +74,11 @@ class Records(base.Base):
         for key in "cut_bytes", "compute_s", "communication_s", "messages":
             self.assertAlmostEqual(ours["iterations"][-1][key] / own["iterations"][-1][key], 1, delta=1e-9)
 
+    def test_pipe(self):
+        """A record that can be read once, which is no regular file."""
+        done = self.evener("plan", "/dev/stdin", "--units", "1:CPU:1", "--schedule", "static", "--quiet", "--json", "-", input=json.dumps(program()))
+        self.assertAlmostEqual(json.loads(done.stdout)["iterations"][0]["compute_s"], 1.1, delta=1e-12)
+
     def test_assignment(self):
         """The owners as METIS writes them go back into a run."""
         self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--units", "1:CPU:1", "--quiet", "--json", "b.json")

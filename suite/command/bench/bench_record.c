@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct comparison {
     struct job job;
@@ -20,7 +21,9 @@ struct comparison {
 int bench_is_record(const char *path) {
     char why[256];
     cJSON *root;
-    if (json_file_try(&root, path, why, sizeof why)) return 0; /* who reads it next says so */
+    struct stat there;
+    if (stat(path, &there) || !S_ISREG(there.st_mode)) return 0; /* a pipe is read once */
+    if (json_file_try(&root, path, why, sizeof why)) return 0;   /* who reads it next says so */
     const int is = cJSON_GetObjectItemCaseSensitive(root, "evener") != NULL;
     cJSON_Delete(root);
     return is;
