@@ -67,12 +67,12 @@ struct source {
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
     unsigned long long math[2], inexact[2]; /* functions of math.h in kernels so far */
-    unsigned swaps;                          /* types that atomic exchanges in kernels so far */
+    unsigned swaps;                         /* types that atomic exchanges in kernels so far */
     int inexact_at;                         /* the first call of those that differ */
-    struct layouts *layouts;   /* structures that the kernel at hand has */
-    const struct source *user; /* whose text this was made of, or NULL */
-    const int *user_at;        /* where each of its characters was */
-    const char *unseen;        /* why this cannot be read before preprocessing, or NULL */
+    struct layouts *layouts;                /* structures that the kernel at hand has */
+    const struct source *user;              /* whose text this was made of, or NULL */
+    const int *user_at;                     /* where each of its characters was */
+    const char *unseen; /* why this cannot be read before preprocessing, or NULL */
     int unseen_at;
 };
 

@@ -21,7 +21,8 @@ struct loop {
 struct nest {
     struct loop loop[8];
     int loops;
-    int dependent; /* reading has ended at loop number `loops`, whose bounds use an outer variable */
+    int dependent;   /* reading has ended at loop number `loops`, whose bounds use an outer variable
+                      */
     int body;        /* where the body begins: behind the parenthesis of the last head */
     int body_end;    /* behind it */
     int end;         /* behind the braces that were opened between the loops */
