@@ -480,7 +480,8 @@ static evn_status expect(tdbem *p, tdbem_needs *out) {
     out->shape.nnz = (size_t)needs.values;
     out->shape.bytes = needs.bytes;
     const double steps = p->shape.default_steps;
-    out->march_s = steps * (needs.values * value_seconds / cores + out->disk / o->group / DISK);
+    out->march_s =
+        steps * p->columns * (needs.values * value_seconds / cores + out->disk / o->group / DISK);
     return EVN_OK;
 }
 

@@ -189,7 +189,7 @@ static double default_memory(const tdbem *p, double available) {
     if (available <= 0) return INFINITY;
     const double sums = (double)l->blocks * (double)summation_sums_bytes(l);
     const double past = 8.0 * l->columns * (l->front + l->depth + 2 * l->is.group + 48);
-    return fmax(0.9 * available - sums - past, 268435456.0);
+    return fmax(0.9 * available - sums - p->columns * past, 268435456.0);
 }
 
 /* A quarter of the columns at a time, so that the layout is nearly all that is in memory at once,
@@ -481,11 +481,12 @@ static evn_status check_early(const tdbem *p, const struct source *from) {
     return too_little(memory, 1.1 * least, " or so", blocks);
 }
 
-/* Sums of all blocks, the past, and a mesh of so many triangles with what is kept of each while
- * matrices are made. */
+/* Sums of all blocks, the past of each incidence, and a mesh of so many triangles with what is kept
+ * of each while matrices are made. */
 static double beside_bytes(const tdbem *p, const struct slices *s, int blocks) {
     const double word = p->options.single ? 4 : 8, group = p->options.group;
-    return word * group * blocks * s->rows + word * s->columns * (s->kmax + 3 * group + 48) +
+    return word * group * blocks * s->rows +
+           word * s->columns * (s->kmax + 3 * group + 48) * p->columns +
            1000.0 * p->mesh->triangles;
 }
 
