@@ -35,5 +35,14 @@ static __device__ __forceinline__ long long __double_as_longlong(double a) {
     __builtin_memcpy(&b, &a, sizeof b);
     return b;
 }
+static __device__ __forceinline__ unsigned int atomicCAS(unsigned int *at, unsigned int old,
+                                                         unsigned int now) {
+    return (unsigned int)__nvvm_atom_cas_gen_i((int *)at, (int)old, (int)now);
+}
+static __device__ __forceinline__ unsigned long long
+atomicCAS(unsigned long long *at, unsigned long long old, unsigned long long now) {
+    return (unsigned long long)__nvvm_atom_cas_gen_ll((long long *)at, (long long)old,
+                                                      (long long)now);
+}
 static __device__ __forceinline__ void __threadfence() { __nvvm_membar_gl(); }
 #pragma clang force_cuda_host_device begin /* functions without a word are the device's, too */
