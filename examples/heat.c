@@ -34,9 +34,15 @@ static evn_status step(evn_unit *unit, evn_batch *batch, void *from) {
 
 /* A row of one block goes to a row of another. */
 static evn_face copy(int field, int from, int row, int to, int to_row) {
-    evn_face face = {from, to, row * ROW, to_row * ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}};
-    face.from_region = face.to_region = field;
-    return face;
+    return (evn_face){.from = from,
+                      .to = to,
+                      .from_at = row * ROW,
+                      .to_at = to_row * ROW,
+                      .from_stride = {1, 1, 1},
+                      .to_stride = {1, 1, 1},
+                      .n = {1, 1, ROW},
+                      .from_region = field,
+                      .to_region = field};
 }
 
 int main(void) {
