@@ -89,12 +89,13 @@ class Kept(Base):
             self.assertEqual([self.load(file)["entries"][0]["app"] for file in self.files()], ["bt-mz", "sp-mz"])
 
 
-@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "a team has two cores")
 class Teams(Base):
     """What teams cost: measured without --units, used by --units auto, told by info."""
 
     def setUp(self):
         super().setUp()
+        if len(json.loads(self.evener("info", "--json", "-").stdout)["machine"]["parts"][0]["cores"]) < 2:
+            self.skipTest("the cores of a part make a team, and the first has one")
         self.calibrate("sp-mz")
         self.file, = (file for file in self.files("sp-mz") if "-together-" in file)
 

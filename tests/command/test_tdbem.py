@@ -600,7 +600,7 @@ class Waves(Base):
                 other = f"d/{c['name']}/{name[2:]}" if name.startswith("d/") else \
                     f"{stem}-{c['name']}.{end}" if dot else f"{name}-{c['name']}"
                 self.assertEqual(found[other], content, other)
-        self.assertEqual(len(found), 3 * (4 + 4))
+        self.assertEqual(len(found), 3 * (4 + 8))
         self.assertEqual(together["norms"]["most"], max(c["norms"]["most"] for c in together["incidences"]))
 
     def test_incidences_everywhere(self):

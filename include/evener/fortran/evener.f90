@@ -701,6 +701,8 @@ module evener
             type(evn_argument), intent(in) :: argument(*); integer(c_int), value :: arguments; end
         type(c_ptr) function c_evn_loop_born(loop, count) bind(c, name="evn_loop_born"); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout) :: count; end
+        type(c_ptr) function c_evn_loop_links(loop, links) bind(c, name="evn_loop_links"); import
+            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: links; end
         type(c_ptr) function c_evn_loop_next(loop, draws) bind(c, name="evn_loop_next"); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout), optional :: draws; end
         type(c_ptr) function c_evn_loop_owner(loop) bind(c, name="evn_loop_owner"); import; type(c_ptr), value :: loop; end
@@ -967,6 +969,21 @@ contains
         at = c_evn_loop_seconds(loop)
         seconds => null()
         if (c_associated(at)) call c_f_pointer(at, seconds, [tasks_of(evn_loop_schedule(loop))])
+    end function
+
+    ! A copy; not allocated without memory.
+    function evn_loop_links(loop) result(link)
+        type(c_ptr), intent(in) :: loop
+        type(evn_link), allocatable :: link(:)
+        type(evn_link), pointer :: from(:)
+        integer(c_int) :: links
+        type(c_ptr) :: at
+        links = 0
+        at = c_evn_loop_links(loop, links)
+        if (.not. c_associated(at)) return
+        call c_f_pointer(at, from, [links])
+        link = from
+        call evn_c_free(at)
     end function
 
     ! ---- <evener/open.h> ----
