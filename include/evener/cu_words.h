@@ -1,7 +1,7 @@
 /* For tools: the words of the headers that evener-cc puts into a program, which the program may own
  * as macros: of its command line or of files included before, as -Dline=80 or -Ddouble=float. The
  * first inclusion puts these macros aside, the second one brings them back. A word that is missing
- * here is found by the test cc-names. */
+ * here is found by the tests cc-cxx and cc-forms. */
 #ifndef EVN_CU_WORDS_ASIDE
 #    define EVN_CU_WORDS_ASIDE
 #    pragma push_macro("A")
@@ -94,6 +94,8 @@
 #    undef group
 #    pragma push_macro("groups")
 #    undef groups
+#    pragma push_macro("how")
+#    undef how
 #    pragma push_macro("I")
 #    undef I
 #    pragma push_macro("i")
@@ -130,6 +132,8 @@
 #    undef long
 #    pragma push_macro("loops")
 #    undef loops
+#    pragma push_macro("map")
+#    undef map
 #    pragma push_macro("memory")
 #    undef memory
 #    pragma push_macro("n")
@@ -148,6 +152,8 @@
 #    undef of_all
 #    pragma push_macro("of_thread")
 #    undef of_thread
+#    pragma push_macro("ours")
+#    undef ours
 #    pragma push_macro("parameter")
 #    undef parameter
 #    pragma push_macro("range")
@@ -286,6 +292,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("from")
 #    pragma pop_macro("group")
 #    pragma pop_macro("groups")
+#    pragma pop_macro("how")
 #    pragma pop_macro("I")
 #    pragma pop_macro("i")
 #    pragma pop_macro("if")
@@ -304,6 +311,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("line")
 #    pragma pop_macro("long")
 #    pragma pop_macro("loops")
+#    pragma pop_macro("map")
 #    pragma pop_macro("memory")
 #    pragma pop_macro("n")
 #    pragma pop_macro("name")
@@ -313,6 +321,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("number")
 #    pragma pop_macro("of_all")
 #    pragma pop_macro("of_thread")
+#    pragma pop_macro("ours")
 #    pragma pop_macro("parameter")
 #    pragma pop_macro("range")
 #    pragma pop_macro("relation")
