@@ -69,6 +69,12 @@ class Choice(Base):
             units = self.units(app, "--class", "S", HWLOC_SYNTHETIC="package:2 l3:8 core:8 pu:1")
             self.assertLessEqual(sum(int(group.split(":")[0]) for group in units.split(",")), 4, units)
 
+    def test_fewer_tasks_than_parts(self):
+        """Of a workload without a model of its teams: parts are joined, so that fewer cores are without a task."""
+        for blocks, units in (("1", "1:CPU:32"), ("2", "2:CPU:16"), ("3", "4:CPU:8"), ("4", "4:CPU:8")):
+            self.assertEqual(self.record("plan", "td-bem", "--mesh", "sphere:1", "--blocks", blocks,
+                                         HWLOC_SYNTHETIC="package:4 l3:1 core:8 pu:1")["units"], units)
+
     def test_sizes_that_leave_cores_out(self):
         # two zones a unit gain nothing by more than six cores each; 23 and 93 units have all but one and two cores
         many = "package:4 l3:16 core:32 pu:1"
@@ -87,9 +93,9 @@ class Choice(Base):
             self.assertEqual(ends[-1], 14)
 
     def test_a_unit_a_core_where_tasks_suffice(self):
-        # 64, 8 and a few tasks: four a core, or a unit of each cache
+        # 64, 8 and 2 tasks: four a core, a unit of each cache, two caches together
         for words, on_two, on_16 in ((("ft", "--class", "S"), "2:CPU:1", "16:CPU:1"), (("mg", "--class", "S"), "2:CPU:1", "4:CPU:4"),
-                                     (("td-bem", "--mesh", "sphere:1"), "1:CPU:2", "4:CPU:4")):
+                                     (("td-bem", "--mesh", "sphere:1"), "1:CPU:2", "2:CPU:8")):
             self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:1 core:2 pu:1"), on_two)
             self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:4 core:4 pu:1"), on_16)
 

@@ -81,7 +81,7 @@ class Same(Base):
                 files[name] = text_of(os.path.join(place, "vtu", name))
             outputs.append((r["hash"], r["null_field"], r["norms"], files))
         self.assertEqual(outputs[0], outputs[1])
-        self.assertEqual(len(outputs[0][3]), 4 + 4)
+        self.assertEqual(len(outputs[0][3]), 4 + 8)
 
     def test_devices(self):
         """Of GPU units the bits of one GPU unit; of both kinds, and where over ranks the host makes the equations that

@@ -337,10 +337,16 @@ void choice_tried(struct choice *choice, double own, double other, int swap) {
 /* Without a model of the workload's teams. */
 static void choose_plainly(struct choice *out, const struct choice_for *what) {
     const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
+    const int parts = evn_machine_parts(what->machine);
     const int by_core = what->is->by_core && cores > 1 && tasks >= SOME * cores &&
                         write_list(what, largest_part(what->machine), 1, out->list);
-    if (!by_core) *out->list = 0;
-    if (by_core)
+    const int joined =
+        !by_core && 2 * tasks <= parts && write_list(what, 1, parts / tasks, out->list);
+    if (!by_core && !joined) *out->list = 0;
+    if (joined)
+        snprintf(out->why, sizeof out->why, "neighbouring parts together, for %d %s%s", tasks,
+                 what->is->noun, tasks == 1 ? "" : "s");
+    else if (by_core)
         snprintf(out->why, sizeof out->why, "a unit of each core, which %d %ss are enough for",
                  tasks, what->is->noun);
     else
