@@ -68,7 +68,7 @@ class Some(Base):
         item, value = "000/fig11.ms", "published{000/fig11.ms}[2]"
         seconds = (
             (["published{000/fig6}[1]"], "contradicts", "16 is 12 by other numbers of the paper, and ours lies between"),
-            (["15"], "contradicts", "16 is 15 by other numbers of the paper, and ours agrees"), ([["14", "15"]], "contradicts", "14 to 15"),
+            (["14.5"], "contradicts", "16 is 14.5 by other numbers of the paper, and ours agrees"), ([["14", "15"]], "contradicts", "14 to 15"),
             ([f"1.0 * {value}"], "differs", ""), ([f"0.96 * {value}"], "differs", ""), ([f"1.5 * {value}"], "differs", ""),
             ([["15", f"0.96 * {value}"]], "differs", ""), ([None], "differs", ""))
         for second, verdict, said in each(seconds):
