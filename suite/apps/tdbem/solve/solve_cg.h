@@ -38,7 +38,7 @@ evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double 
                     int *iterations);
 
 /* For others on the same matrix: a chunk of rows of M x; CHUNK numbers added up, which are
- * overwritten; and chunks' sums added up. */
+ * overwritten; and chunks' sums added up. Arrays are at multiples of 64 bytes. */
 void solve_product(const struct solve_matrix *m, int chunk, const double *x, double *row);
 double solve_tree(double *numbers);
 double solve_total(const double *of_chunk, int chunks);

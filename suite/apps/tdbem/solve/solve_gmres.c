@@ -96,7 +96,8 @@ static void products(const struct core *c, const double *x, const double *first,
 /* v_0 = b - M a over its length, which is returned; nothing of it where that is 0. */
 static double residual(const struct core *c) {
     const struct solve_gmres *s = c->work->s;
-    double *v = vector(s, 0), length, row[CHUNK];
+    double *v = vector(s, 0), length;
+    _Alignas(64) double row[CHUNK];
     for (int at = c->from; at < c->to; at++) {
         solve_product(s->m, at, s->a, row);
         for (int i = 0; i < CHUNK; i++) v[at * CHUNK + i] = s->b[at * CHUNK + i] - row[i];
