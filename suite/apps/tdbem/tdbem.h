@@ -225,7 +225,7 @@ typedef struct tdbem_result {
     double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on stored values that are no padding; a second */
     double iterations;       /* iterations of the solver, mean of a step */
-    char response[200];      /* what the impulse response\'s file holds; "": there is none */
+    char response[200];      /* what the impulse response's file holds; "": there is none */
     const char *solver;      /* name of the solver that auto has settled on, and why */
     char solver_reason[160];
     double max, max_after, latest, null_field; /* as of a column, the largest of all */

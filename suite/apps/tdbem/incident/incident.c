@@ -17,6 +17,11 @@ int incident_over(const struct incident *in) {
     return n < 1 ? 1 : n > 2e9 ? 2000000000 : (int)n;
 }
 
+/* The wave that a block's triangles are of. */
+static const struct wave *wave_of(const struct incident *in, int b) {
+    return &in->wave[b / (in->blocks / in->waves)];
+}
+
 /* The block's wave at the p-th point of its triangles: its part with f, and of a point source
  * `turn`'s. */
 static void at_point(const struct incident *in, int b, int p, double from, double *f,
@@ -24,7 +29,7 @@ static void at_point(const struct incident *in, int b, int p, double from, doubl
     const struct incident_block *k = &in->block[b];
     const double *place = incident_place[p];
     double since[LANES], sum[LANES], r[LANES];
-    const struct wave *w = &in->wave[b / (in->blocks / in->waves)];
+    const struct wave *w = wave_of(in, b);
     if (!w->point) {
 #pragma omp simd
         for (int l = 0; l < LANES; l++) {
@@ -64,7 +69,7 @@ static void at_point(const struct incident *in, int b, int p, double from, doubl
 static __attribute__((noinline)) void integrate(const struct incident *in, int b, double t,
                                                 double *restrict out, double *restrict extra) {
     const struct incident_block *k = &in->block[b];
-    const int point = in->wave[b / (in->blocks / in->waves)].point;
+    const int point = wave_of(in, b)->point;
     double sum[3][LANES] = {{0}}, turn[3][LANES] = {{0}};
     for (int p = 0; p < POINTS; p++) {
         const double *place = incident_place[p];
@@ -99,7 +104,7 @@ static double at_vertex(const struct incident *in, const double *share, int v) {
 /* Whether a block's part of L_n is zero; the integral of f stays behind a point source's pulse. */
 static int is_zero(const struct incident *in, int b, double t) {
     const struct incident_block *k = &in->block[b];
-    const int point = in->wave[b / (in->blocks / in->waves)].point;
+    const int point = wave_of(in, b)->point;
     if (in->differs && point) return t - k->first - in->pulse.t0 < in->start;
     return quiet(in, t, k->first, k->last);
 }
@@ -202,7 +207,7 @@ double incident_value(const struct incident *in, const double x[3], double t) {
 double incident_early(const struct incident *in) {
     double max = 0;
     for (int b = 0; b < in->blocks; b++) {
-        const struct wave *w = &in->wave[b / (in->blocks / in->waves)];
+        const struct wave *w = wave_of(in, b);
         for (int p = 0; p < POINTS; p++) {
             double f[LANES], turned[LANES];
             at_point(in, b, p, -in->pulse.t0, f, turned);
