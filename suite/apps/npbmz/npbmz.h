@@ -86,9 +86,14 @@ struct gpu_solver;
  * where there are devices, the schedule learns from the first alone. */
 enum npbmz_loops { NPBMZ_LOOPS_STEP, NPBMZ_LOOPS_PHASE };
 
+/* The exchange: of faces, all at once; or one zone after another, neighbours in another memory
+ * copied whole, there and back, as their algorithm 2 has it, for comparison: the same bits. */
+enum npbmz_exchange { NPBMZ_EXCHANGE_PARALLEL, NPBMZ_EXCHANGE_ZONES };
+
 typedef struct npbmz_options {
     struct run_options run;
     enum npbmz_loops loops;
+    enum npbmz_exchange exchange;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
     enum lu_sweeps sweeps;           /* LU's on devices */
@@ -105,6 +110,8 @@ typedef struct npbmz_result {
     double *rank_phase_s;         /* by rank, NPBMZ_PHASES times behind one another */
     double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
     char sweeps[200];             /* LU's on the last device, and why so; "": no device */
+    long long zone_copies;        /* NPBMZ_EXCHANGE_ZONES: copies of whole zones in exchanges of */
+    double zone_copied_bytes;     /* the timed part, there and back each one, and their bytes */
 } npbmz_result;
 
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,

@@ -11,12 +11,13 @@
 
 struct state {
     const char *class_;
-    const char *sweeps, *loops;
+    const char *sweeps, *loops, *exchange;
     int perturb;
     struct state_files files;
     npbmz *problem;
     enum lu_sweeps how;
     enum npbmz_loops by;
+    enum npbmz_exchange with;
     npbmz_shape shape;
     char key[2];
     npbmz_result result;
@@ -29,6 +30,9 @@ static const struct option options[] = {
      AT(sweeps), 0, 0},
     {"loop", "HOW", "over zones: step (default), one a step; phase, one for each of its phases",
      OPTION_TEXT, AT(loops), 0, 0},
+    {"exchange", "HOW",
+     "of borders: parallel (default), faces; zones, one after another, neighbours copied whole",
+     OPTION_TEXT, AT(exchange), 0, 0},
     {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG, AT(perturb), 0,
      0},
     STATE_OPTIONS(AT(files)),
@@ -39,7 +43,8 @@ static const struct option options[] = {
 static const struct option_rule rules[] = {
     STATE_RULES,
     {"evener plan", OPTION_IGNORES, "perturb sweeps loop", "a plan computes nothing"},
-    {"evener model", OPTION_IGNORES, "perturb sweeps loop", "its runs are official ones, on cores"},
+    {"evener model", OPTION_IGNORES, "perturb sweeps loop exchange",
+     "its runs are official ones, on cores"},
     {0},
 };
 
@@ -57,6 +62,11 @@ static int check(void *p, const struct workload *is) {
     s->by = s->loops && !strcmp(s->loops, "phase") ? NPBMZ_LOOPS_PHASE : NPBMZ_LOOPS_STEP;
     if (!status && s->loops && !s->by && strcmp(s->loops, "step") != 0)
         status = evn_fail(EVN_USAGE, "--loop: \"%.40s\" is none, expected step or phase", s->loops);
+    const int zones = s->exchange && !strcmp(s->exchange, "zones");
+    s->with = zones ? NPBMZ_EXCHANGE_ZONES : NPBMZ_EXCHANGE_PARALLEL;
+    if (!status && s->exchange && !zones && strcmp(s->exchange, "parallel") != 0)
+        status = evn_fail(EVN_USAGE, "--exchange: \"%.40s\" is none, expected parallel or zones",
+                          s->exchange);
     if (!status) status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
     if (status) return give_up(status);
     s->shape = npbmz_describe(s->problem);
@@ -94,7 +104,8 @@ static const struct workload_teams teams = {length, phases};
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    npbmz_options options = {.run = *o, .perturb = s->perturb, .sweeps = s->how, .loops = s->by};
+    npbmz_options options = {
+        .run = *o, .perturb = s->perturb, .sweeps = s->how, .loops = s->by, .exchange = s->with};
     options.run.files = &s->files;
     npbmz_result_free(&s->result);
     evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
@@ -213,6 +224,11 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
     cJSON_AddStringToObject(root, "loop", s->by ? "phase" : "step");
+    cJSON_AddStringToObject(root, "exchange", s->with ? "zones" : "parallel");
+    if (s->with) {
+        record_number(root, "zone_copies", (double)r->zone_copies);
+        record_number(root, "zone_copied_bytes", r->zone_copied_bytes);
+    }
     if (*r->sweeps) cJSON_AddStringToObject(root, "sweeps", r->sweeps);
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
     if (r->run.ranks > 1) cJSON_AddItemToObject(root, "rank_times", record_ranks(r));

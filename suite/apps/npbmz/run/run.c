@@ -1,6 +1,7 @@
 /* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
 #include "npbmz/run/run.h"
+#include "npbmz/run/whole_zones.h"
 #include "common/run/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
@@ -31,11 +32,15 @@ static evn_status begin_timed(struct run *run) {
     return status ? status : evn_loop_bring(run->loop);
 }
 
+static evn_status exchange(struct run *run) {
+    return run->whole ? whole_zones_run(run->whole) : evn_exchange_run(run->exchange);
+}
+
 /* The warm-up step, and the state that is timed. */
 static evn_status warm_up(struct run *run) {
     struct order order = {run, zone_step};
     evn_status status = zones_start(run, zone_begin);
-    if (!status) status = evn_exchange_run(run->exchange);
+    if (!status) status = exchange(run);
     if (!status) status = evn_loop_visit(run->loop, zones_step, &order);
     if (!status) status = begin_timed(run);
     setup_clear_scratch(run);
@@ -62,7 +67,7 @@ static evn_status set_up(struct run *run) {
  * follows, which would contain the ghosts that the step has read. */
 static int is_followed(const struct run *run, int done) {
     const struct state_files *files = run->options->run.files;
-    return done + 1 < run->steps && !(files && files->checkpoint) && !run->recovery;
+    return !run->whole && done + 1 < run->steps && !(files && files->checkpoint) && !run->recovery;
 }
 
 /* A loop for each phase, all units meeting behind it ("Multi-GPU Parallelization of the NAS
@@ -71,7 +76,7 @@ static int is_followed(const struct run *run, int done) {
  * counts as communication, so its time is kept to be taken from that. */
 static evn_status advance_by_phases(struct run *run) {
     const int units = evn_units_count(run->units);
-    evn_status status = evn_exchange_run(run->exchange);
+    evn_status status = exchange(run);
     run->phase = 0;
     if (!status) status = evn_loop_run(run->loop, zones_phase, run);
     for (int u = 0; u < units; u++) run->visited[u] -= evn_loop_stats(run->loop, u).exchange_s;
@@ -97,7 +102,7 @@ static evn_status advance(int *done, void *arg) {
     const int halves = run->p->solver->finish != NULL;
     const int waits = halves || run->cluster || evn_units_devices(run->units);
     evn_status status =
-        waits ? evn_exchange_start(run->exchange, &open) : evn_exchange_run(run->exchange);
+        waits && !run->whole ? evn_exchange_start(run->exchange, &open) : exchange(run);
     evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;
     if (!status) status = evn_loop_run(run->loop, body, &order);
     *done += !status;
@@ -194,6 +199,9 @@ static evn_status measure_or_recover(struct run *run) {
 static evn_status conclude(struct run *run, npbmz_result *r) {
     const struct problem *p = run->p;
     evn_status status = timed_end(&run->timed);
+    const struct whole_zones_counts copied = whole_zones_counts(run->whole);
+    r->zone_copies = copied.copies;
+    r->zone_copied_bytes = copied.bytes;
     if (!status) status = sum_phases(run, r);
     if (!status) status = measure_or_recover(run);
     if (!status) status = share_norms(run);
@@ -277,6 +285,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .finish = finish,
                                 .recover = recover,
                                 .arg = run};
+    whole_zones_reset(run->whole);
     status = ranks_agreed(run->cluster, timed_begin(&run->timed)); /* else others wait for faces */
     if (!status) status = states_steps(&run->states, &run->timed);
     return status ? status : conclude(run, r);

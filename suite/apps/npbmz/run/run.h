@@ -29,13 +29,14 @@ struct run {
     evn_loop *loop;
     struct scratches *scratch; /* scratches of each unit */
     int scratches;
-    evn_place *place; /* NULL: no devices */
-    struct gpu **gpu; /* by space; NULL for the host's and for lost ones */
-    int *region;      /* region of each zone */
-    size_t *at;       /* room for the places of a batch's zones, for each space */
-    evn_exchange *exchange;
-    evn_recovery *recovery; /* NULL: a failure ends the run */
-    struct norms *norms;    /* norms of each zone */
+    evn_place *place;          /* NULL: no devices */
+    struct gpu **gpu;          /* by space; NULL for the host's and for lost ones */
+    int *region;               /* region of each zone */
+    size_t *at;                /* room for the places of a batch's zones, for each space */
+    evn_exchange *exchange;    /* NULL: not of faces, but */
+    struct whole_zones *whole; /* of whole zones (whole_zones.h) */
+    evn_recovery *recovery;    /* NULL: a failure ends the run */
+    struct norms *norms;       /* norms of each zone */
     uint64_t *hash;
     double *sums;     /* sums of perturbed runs; NULL */
     char sweeps[200]; /* LU's on the last device, in words */

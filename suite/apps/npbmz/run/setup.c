@@ -1,5 +1,6 @@
 /* Preparation of a run: memory on the host and on devices, and the faces of the exchange. */
 #include "npbmz/run/run.h"
+#include "npbmz/run/whole_zones.h"
 #include "common/run/ranks.h"
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
@@ -78,6 +79,11 @@ static void drop_home(void *arg, int z) { zone_free(&((struct run *)arg)->p->zon
  * what it has left in a device's memory stays there. */
 evn_status setup_homes(struct run *run) {
     const int keeps = setup_kept(run, &run->p->zone[0]) > 0;
+    if (run->cluster && run->options->exchange == NPBMZ_EXCHANGE_ZONES)
+        return evn_fail(EVN_USAGE,
+                        "%s: --exchange zones copies zones within one process, and here are %d "
+                        "ranks; expected --exchange parallel, or one process",
+                        run->name, evn_cluster_size(run->cluster));
     const evn_home home = {
         .blocks = 1 + keeps, .make = make_home, .memory = home_memory, .drop = drop_home};
     if (keeps && run->cluster && evn_units_devices(run->units))
@@ -222,7 +228,9 @@ evn_status setup_open_devices(struct run *run) {
 
 void setup_lose(struct run *run, evn_unit *unit) {
     for (int d = 0; run->place && d < evn_unit_devices(unit); d++) {
-        struct gpu **g = &run->gpu[evn_place_space(run->place, unit, d)];
+        const int space = evn_place_space(run->place, unit, d);
+        struct gpu **g = &run->gpu[space];
+        whole_zones_lose(run->whole, space);
         gpu_close(*g);
         *g = NULL;
     }
@@ -240,7 +248,8 @@ void setup_lose(struct run *run, evn_unit *unit) {
 evn_status setup_open_exchange(struct run *run) {
     const struct problem *p = run->p;
     evn_status status = EVN_OK;
-    if (run->exchange) return EVN_OK;
+    if (run->exchange || run->whole) return EVN_OK;
+    if (run->options->exchange == NPBMZ_EXCHANGE_ZONES) return whole_zones_open(&run->whole, run);
     evn_face *face = malloc(4 * (size_t)p->zones * sizeof *face);
     void **block = malloc((size_t)p->zones * sizeof *block);
     if (!face || !block)
@@ -260,6 +269,7 @@ evn_status setup_open_exchange(struct run *run) {
 
 void setup_give_back(struct run *run) {
     evn_exchange_close(run->exchange);
+    whole_zones_close(run->whole);
     for (int s = 0; run->gpu && s < evn_place_spaces(run->place); s++) gpu_close(run->gpu[s]);
     evn_place_close(run->place);
     for (int z = 0; z < run->p->zones; z++) zone_free(&run->p->zone[z]);

@@ -1,0 +1,15 @@
+/* Argument of the kernel that copies a face between two zones of one device (border.kernel.c). */
+#ifndef NPBMZ_DEVICE_BORDER_KERNEL_H
+#define NPBMZ_DEVICE_BORDER_KERNEL_H
+
+#include <evener/kernel.h>
+
+/* An evn_face (evener/exchange.h), whose blocks begin in the field where `from_at` and `to_at` say.
+ */
+struct border_value {
+    evn_long from_at, to_at;
+    evn_long from_stride[3], to_stride[3];
+    int n[3];
+};
+
+#endif
