@@ -54,7 +54,7 @@ class Ft(Base):
             self.assertEqual((tuple(r["size"]), len(r["checksums"])), (SIZE[name], r["steps"]))
             self.assertEqual(len(r["owner"]), min(SIZE[name][1:]))
             self.assertEqual(sum(u["weight"] for u in r["units"]), SIZE[name][0] * SIZE[name][1] * SIZE[name][2])
-            self.assertEqual(set(r["phases"]), {"start", "z", "xy", "put", "sum"})
+            self.assertEqual(set(r["phases"]), {"start", "z", "xy", "copy", "put", "barrier", "sum"})
             self.assertLessEqual(sum(r["phases"].values()), 1.001 * r["seconds"])
             self.assertEqual(r["puts"], {"count": 0, "bytes": 0, "same_node": 0, "remote": 0})
             self.assertGreater(r["mops"], 0)

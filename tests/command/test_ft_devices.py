@@ -124,6 +124,43 @@ class Devices(Base):
         d = self.record("--class", "S", "--units", "2:CPU:1,1:GPU:1")["devices"][0]
         self.assertEqual(d["copies_in"], 6 + 7 * 16)
 
+    # ---- two transposes ----
+
+    def two(self, *words, what=("--class", "S"), **options):
+        self.same(self.record(*what, "--transposes", "2", *words, **options), *what, "--transposes", "2")
+
+    def test_two_transposes(self):
+        for name, lists in (("S", ("1:GPU:1", "2:GPU:1", "1:GPU:2", *MIXED)), ("W", ("1:CPU:1,1:GPU:2",))):
+            for units in lists:
+                with self.subTest(name=name, units=units):
+                    r = self.record("--class", name, "--units", units, "--transposes", "2")
+                    self.assertEqual((r["verified"], r["transposes"]), (True, 2))
+                    self.same(r, "--class", name, "--transposes", "2")
+        for size in "8x2x2", "16x64x4", "32x2x16", "8x4x64", "1024x2x4":
+            with self.subTest(size=size):
+                self.two("--units", "1:CPU:1,1:GPU:1", what=("--size", size, "--steps", "2"))
+
+    def test_two_transposes_move(self):
+        """V's planes between the host and devices, and tasks that are drawn."""
+        for schedule in "dynamic:chunk=5", "guided:time", "interval":
+            for units, devices in (("1:CPU:1,1:GPU:2", "emulated"), ("2:GPU:1", "emulated:1+emulated:1,speed=0.3,peer=no")):
+                with self.subTest(schedule=schedule, units=units):
+                    self.two("--units", units, "--schedule", schedule, devices=devices, what=("--class", "S", "--steps", "9"))
+        words = ("--class", "W", "--steps", "12", "--transposes", "2")
+        self.same(self.moved("migrations", *words, "--units", "1:CPU:1,1:GPU:1", "--schedule", "interval", "--slow", "0:20@3"), *words)
+
+    def test_two_transposes_ranks(self):
+        for ranks, variant, units in ((2, "best", "1:GPU:1"), (2, "slabs", "1:CPU:1,1:GPU:1"), (2, "packed", "1:CPU:1,1:GPU:2"),
+                                      (3, "packed", "1:GPU:1")):
+            with self.subTest(ranks=ranks, variant=variant, units=units):
+                self.two("--units", units, "--processes", str(ranks), "--variant", variant)
+        self.two("--units", "1:CPU:1,1:GPU:1", "--schedule", "interval", "--processes", "2", devices="emulated:1,speed=0.5",
+                 what=("--class", "S", "--steps", "9"))
+        nz = SIZE["S"][2]
+        for variant, count in (("packed", 7 * 4), ("slabs", 7 * (nz + 2))):
+            r = self.record("--class", "S", "--units", "1:GPU:1", "--processes", "2", "--variant", variant, "--transposes", "2")
+            self.assertEqual((r["puts"]["count"], r["puts"]["bytes"]), (count, 2 * 7 * 16 * points("S") // 2))
+
     # ---- ranks ----
 
     def test_ranks(self):
@@ -177,7 +214,7 @@ class Devices(Base):
 
     def test_refused(self):
         run = ("run", "ft", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--oversubscribe")
-        for more, says in (("--size", "4096x2x2"), "2048 at most"), (("--transposes", "2"), "for CPU units only"):
+        for more, says in ((("--size", "4096x2x2"), "2048 at most"),):
             for ranks in (), ("--processes", "2"):
                 done = self.evener(*run, *more, *ranks, status=2)
                 self.assertIn(says, done.stderr)

@@ -151,7 +151,7 @@ class Funneled(Base):
             done = self.evener("run", "ft", "--variant", "funneled", "--units", units, "--devices", "emulated:2", "--processes", "2",
                                "--oversubscribe", "--quiet", status=2)
             self.assertIn("expected --units 1:GPU:1, not " + units, done.stderr)
-        for more, says in ((("--transposes", "2"), "for CPU units only"), (("--size", "4096x2x2"), "2048 at most"),
+        for more, says in ((("--transposes", "2"), "has one transpose of each transform"), (("--size", "4096x2x2"), "2048 at most"),
                            (("--devices", "emulated:memory=1MiB"), "64 planes and 64 rows of 2 ranks need 8.")):
             self.refuses([*self.words(), *more, "--quiet"], says)
 

@@ -140,9 +140,9 @@ class Matrix(npbmz.Matrix):
         return self.keep((wire, name, "mg blocks"), said, count, right)
 
 
-def can(app, units, schedule, transposes=1):
-    """What the manual refuses: devices of units that draw, and of two transposes."""
-    return "GPU" not in units or (not (app == "mg" and schedule.startswith("dynamic")) and transposes == 1)
+def can(app, units, schedule):
+    """What the manual refuses: MG's devices of units that draw."""
+    return "GPU" not in units or not (app == "mg" and schedule.startswith("dynamic"))
 
 
 # ---- parts ----
@@ -153,7 +153,6 @@ def everything(m, app, name):
     ways = itertools.cycle(itertools.product(VARIANTS[app], (1, 2) if app == "ft" else (1,), ((), ("--per-node", "1"))))
     for count, units, schedule in itertools.product(COUNTS, LISTS, ranks.SCHEDULES):
         variant, transposes, node = next(ways)
-        transposes = 1 if "GPU" in units[0] else transposes
         if can(app, units[0], schedule):
             m.run("all", "arena", app, name, count, [units], schedule, variant, transposes, node if count > 1 else ())
 
@@ -177,7 +176,7 @@ def mg_w(m):
 def variants(m):
     """Each with each number of ranks and list, counted."""
     for name, count, units, variant, transposes, node in itertools.product("SW", COUNTS[1:], LISTS, VARIANTS["ft"], (1, 2), ((), ("1",))):
-        if can("ft", units[0], "static", transposes) and not (name == "W" and count > 3):
+        if can("ft", units[0], "static") and not (name == "W" and count > 3):
             m.run("variants", "arena", "ft", name, count, [units], "static", variant, transposes, ("--per-node", *node) if node else ())
 
 

@@ -114,6 +114,8 @@ const char *ft_count_name(int count) {
 
 const char *ft_phase_name(int phase) {
     static const char *const name[FT_PHASES] = {
-        [FT_START] = "start", [FT_Z] = "z", [FT_XY] = "xy", [FT_PUT] = "put", [FT_SUM] = "sum"};
+        [FT_START] = "start",   [FT_Z] = "z",     [FT_XY] = "xy",
+        [FT_COPY] = "copy",     [FT_PUT] = "put", [FT_BARRIER] = "barrier",
+        [FT_UNPACK] = "unpack", [FT_SUM] = "sum"};
     return name[phase];
 }

@@ -40,9 +40,11 @@ double ft_mop(const ft *problem, int steps);
  * from one to the other, as far as there are not too many pairs. The arrays belong to `problem`. */
 evn_problem ft_tasks(const ft *problem);
 
-/* Phases of a run's time, on the calling thread: the field and its first transform; z with the
- * transpose; x and y; over ranks, puts of whole fields and waits for puts; sums. */
-enum ft_phase { FT_START, FT_Z, FT_XY, FT_PUT, FT_SUM, FT_PHASES };
+/* Phases of a run's time, on the calling thread: the field and its first transform; the passes
+ * along z, along x and y, with what is copied and put meanwhile; after them, waits for copies
+ * between spaces, and those copied only now; over ranks, puts of whole fields; barriers, at which
+ * puts are waited for; rows put in their place, with two transposes; sums. */
+enum ft_phase { FT_START, FT_Z, FT_XY, FT_COPY, FT_PUT, FT_BARRIER, FT_UNPACK, FT_SUM, FT_PHASES };
 const char *ft_phase_name(int phase);
 
 /* How ranks transpose.
@@ -108,9 +110,9 @@ typedef struct ft_result {
 } ft_result;
 
 /* Runs it: a transform to warm up, then timed: the field, its transform, the steps with their
- * checksums; verification. GPU units want one transpose. The schedule must have been made for these
- * tasks and units. EVN_MEMORY: it does not fit (says how much is needed and how much there is);
- * EVN_USAGE: lines are too long for devices; EVN_BODY, EVN_DEVICE, EVN_STOPPED, EVN_SYSTEM. On
+ * checksums; verification. FT_FUNNELED has one transpose. The schedule must have been made for
+ * these tasks and units. EVN_MEMORY: it does not fit (says how much is needed and how much there
+ * is); EVN_USAGE: lines are too long for devices; EVN_BODY, EVN_DEVICE, EVN_STOPPED, EVN_SYSTEM. On
  * failure *result holds nothing to be freed. */
 evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, ft_result *result);

@@ -436,19 +436,28 @@ static void lap(struct run *run, enum ft_phase phase, double *since) {
  * nothing was put before. */
 static evn_status settle(struct run *run, enum turn turn, int whole) {
     struct fields *f = &run->w.f;
-    evn_status status = agreed_on_devices(run, places_leave(&run->places, turn));
-    if (status) return status;
-    if (f->boxes && (whole || run->way->variant == FT_PACKED)) status = fields_send_all(f, turn);
+    double since = evn_now();
+    evn_status status = agreed_on_devices(run, places_leave(&run->places, turn, whole));
+    lap(run, FT_COPY, &since);
+    whole |= run->way->variant == FT_PACKED;
+    if (!status && f->boxes && whole) status = fields_send_all(f, turn);
+    lap(run, FT_PUT, &since);
     if (!status) status = fields_barrier(f);
-    return status ? status
-                  : agreed_on_devices(
-                        run, places_arrive(&run->places, turn, run->way->variant == FT_PACKED));
+    lap(run, FT_BARRIER, &since);
+    if (!status) status = agreed_on_devices(run, places_arrive(&run->places, turn, whole));
+    lap(run, FT_COPY, &since);
+    return status;
 }
 
 /* The way back of two transposes, which is not cut into pieces. */
 static evn_status settle_back(struct run *run, task_pass *unpack) {
     evn_status status = settle(run, TURN_Y_TO_Z, 1);
-    return status || !run->w.f.boxes ? status : each_own(run, unpack);
+    double since = evn_now();
+    if (!status && run->w.f.inbox) status = each_own(run, unpack);
+    if (!status)
+        status = agreed_on_devices(run, places_unpack(&run->places, unpack == pass_start_unpack));
+    lap(run, FT_UNPACK, &since);
+    return status;
 }
 
 /* V, the field of frequencies. */
@@ -458,12 +467,14 @@ static evn_status begin(struct run *run) {
     make_rates(run);
     evn_status status = deal(run);
     if (!status) status = visit(run, pass_start, PLACE_START, TURN_Z_TO_Y);
-    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
-    if (!status)
-        status = visit(run, two ? pass_start_z_back : pass_start_z, PLACE_START_Z, NO_TURN);
-    if (!status && two) status = settle_back(run, pass_start_unpack);
     lap(run, FT_START, &since);
-    return status;
+    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
+    since = evn_now();
+    if (!status)
+        status = visit(run, two ? pass_start_z_back : pass_start_z,
+                       two ? PLACE_START_Z_BACK : PLACE_START_Z, NO_TURN);
+    lap(run, FT_START, &since);
+    return status || !two ? status : settle_back(run, pass_start_unpack);
 }
 
 static evn_status step(struct run *run) {
@@ -474,7 +485,7 @@ static evn_status step(struct run *run) {
     if (!status) status = visit(run, pass_z, PLACE_Z, TURN_Y_TO_Z);
     lap(run, FT_Z, &since);
     if (!status) status = settle(run, TURN_Y_TO_Z, 0);
-    lap(run, FT_PUT, &since);
+    since = evn_now();
     if (!status) status = instance(run, pass_xy, PLACE_XY);
     lap(run, FT_XY, &since);
     return status;
@@ -482,15 +493,14 @@ static evn_status step(struct run *run) {
 
 static evn_status step_of_two(struct run *run) {
     double since = evn_now();
-    evn_status status = visit(run, pass_decay_xy, PLACE_XY, TURN_Z_TO_Y);
+    evn_status status = agreed_on_devices(run, places_decay(&run->places, &run->w.decay));
+    if (!status) status = visit(run, pass_decay_xy, PLACE_DECAY_XY, TURN_Z_TO_Y);
     lap(run, FT_XY, &since);
     if (!status) status = settle(run, TURN_Z_TO_Y, 0);
-    lap(run, FT_PUT, &since);
-    if (!status) status = instance(run, pass_z_back, PLACE_Z);
+    since = evn_now();
+    if (!status) status = instance(run, pass_z_back, PLACE_Z_BACK);
     lap(run, FT_Z, &since);
-    if (!status) status = settle_back(run, pass_unpack);
-    lap(run, FT_PUT, &since);
-    return status;
+    return status ? status : settle_back(run, pass_unpack);
 }
 
 static evn_status advance(int *done, void *arg) {
@@ -580,9 +590,9 @@ static evn_status open_tables(struct run *run) {
     if (status) return status;
     status = fields_open(&run->w.f, &run->w.t, run->way, run->cluster, run->w.tasks);
     if (status) return status;
-    if (run->way->transposes == 2 && evn_units_devices(run->units))
-        return evn_fail(EVN_USAGE, "ft: --transposes 2 is for CPU units only, not %s",
-                        evn_units_text(run->units));
+    if (run->way->transposes == 2 && is_funneled(run))
+        return evn_fail(EVN_USAGE, "ft: --variant funneled has one transpose of each transform; "
+                                   "expected --transposes 1, or another variant");
     return places_open(&run->places, &run->w.f, run->units, is_funneled(run));
 }
 

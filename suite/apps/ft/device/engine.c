@@ -179,6 +179,26 @@ evn_status engine_start(const struct engine *e, const struct engine_job *job) {
                   over((double)job->count * t->ny * PACK_PART, ENGINE_ITEMS), argument, 4);
 }
 
+evn_status engine_copy(const struct engine *e, const struct engine_job *job, int decays) {
+    const struct transform *t = e->t;
+    const struct engine_copy v = {.first = job->first,
+                                  .count = job->count,
+                                  .log_y = log_of(t->ny),
+                                  .log_packs = log_of(t->packs),
+                                  .from = job->from,
+                                  .to = job->to,
+                                  .decays = decays,
+                                  .y = t->nx,
+                                  .z = t->nx + t->ny};
+    const evn_argument argument[] = {{.buffer = job->memory},
+                                     {.buffer = e->decay},
+                                     {.buffer = job->ways},
+                                     {.buffer = job->numbers},
+                                     {.value = &v, .bytes = sizeof v}};
+    return launch(e, job->queue, "ft_copy", over((double)job->count * t->ny * t->nx, ENGINE_ITEMS),
+                  argument, 5);
+}
+
 evn_status engine_x(const struct engine *e, const struct engine_job *job) {
     const struct transform *t = e->t;
     const struct engine_rows v = {.line = e->x,

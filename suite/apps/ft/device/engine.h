@@ -33,11 +33,14 @@ struct engine_job {
     enum line_sign sign;
 };
 
-/* Sends the factors of a step, for lines along z that are launched next. */
+/* Sends the factors of a step, for what decays and is launched next. */
 evn_status engine_decay(struct engine *engine, evn_queue *queue, const struct decay *decay);
 
 /* Planes of the field at the start, to the ways of their rows. */
 evn_status engine_start(const struct engine *engine, const struct engine_job *job);
+
+/* Rows of planes as they are, or (`decays`) times what decays. */
+evn_status engine_copy(const struct engine *engine, const struct engine_job *job, int decays);
 
 /* Rows of planes along x. `from` and `to` are ways of rows; the packs of a row are neighbours. */
 evn_status engine_x(const struct engine *engine, const struct engine_job *job);

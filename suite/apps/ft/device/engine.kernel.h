@@ -47,6 +47,14 @@ struct engine_start {
     int unused;
 };
 
+/* Rows of planes as they are, or times what decays: a launch. */
+struct engine_copy {
+    int first, count, log_y, log_packs;
+    int from, to; /* ways that rows are read and written */
+    int decays;   /* 1: times the factors of x, y, z */
+    int x, y, z;  /* begin of the axes' factors in the table */
+};
+
 struct engine_points {
     evn_long result; /* where values go in memory */
     int count, unused;

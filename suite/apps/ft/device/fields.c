@@ -30,16 +30,22 @@ evn_status places_check(const struct places *p) {
 
 /* ---- V -------------------------------------------------------------------------------------- */
 
+/* Where a task's part of V is, bytes. */
+static size_t kept_at(const struct place *d, int task) {
+    const struct axis *a = d->of->f->kept ? &owners(d)->z : &owners(d)->y;
+    const size_t first = (size_t)task_lines(d, a, task).first;
+    return sizeof(double) *
+           (d->of->f->kept ? d->kept + kept_doubles(d) * first : d->v + slab_doubles(d) * first);
+}
+
 static evn_status bring(struct place *d, int task) {
-    const struct range r = task_lines(d, &owners(d)->y, task);
-    const size_t bytes = slab_doubles(d) * (size_t)r.count * sizeof(double);
+    size_t bytes;
     double **come = &d->of->f->come[task];
     if (*come || !d->memory) return EVN_OK;
+    fields_kept(d->of->f, task, &bytes);
     if (!(*come = room(bytes)))
         return evn_fail(EVN_MEMORY, "ft: no memory for slab %d, which leaves a device", task);
-    evn_status status =
-        evn_copy_to_host(d->queue, *come, d->memory,
-                         (d->v + slab_doubles(d) * (size_t)r.first) * sizeof(double), bytes);
+    evn_status status = evn_copy_to_host(d->queue, *come, d->memory, kept_at(d, task), bytes);
     const evn_status finished = evn_queue_finish(d->queue);
     return status ? status : finished;
 }
@@ -57,12 +63,11 @@ evn_status places_home(struct places *p) {
 }
 
 static evn_status take(struct place *d, int task) {
-    const struct range r = task_lines(d, &owners(d)->y, task);
+    size_t bytes;
     double **come = &d->of->f->come[task];
     if (!*come || !has_task(d, task)) return EVN_OK;
-    evn_status status = evn_copy_to_device(
-        d->queue, d->memory, (d->v + slab_doubles(d) * (size_t)r.first) * sizeof(double), *come,
-        slab_doubles(d) * (size_t)r.count * sizeof(double));
+    fields_kept(d->of->f, task, &bytes);
+    evn_status status = evn_copy_to_device(d->queue, d->memory, kept_at(d, task), *come, bytes);
     const evn_status finished = evn_queue_finish(d->queue);
     free(*come);
     *come = NULL;
@@ -129,18 +134,21 @@ static evn_status launch_y_out(struct place *d, struct engine_job *job) {
     return engine_y(d->engine, job);
 }
 
+static int is_on_planes(enum place_pass pass) {
+    return pass == PLACE_START || pass == PLACE_DECAY_XY || pass == PLACE_XY;
+}
+
 /* A pass over lines that lie side by side. */
 static evn_status launch(struct place *d, evn_queue *queue, enum place_pass pass, struct range r) {
-    const int on_planes = pass == PLACE_START || pass == PLACE_XY;
     struct engine_job job = {.queue = queue,
                              .memory = d->memory,
                              .ways = d->ways,
-                             .numbers = on_planes ? d->plane_number : d->row_number,
+                             .numbers = is_on_planes(pass) ? d->plane_number : d->row_number,
                              .first = r.first,
                              .count = r.count,
                              .from = d->way[WAY_PLANE],
                              .to = d->way[WAY_PLANE],
-                             .sign = pass <= PLACE_START_Z ? LINE_PLUS : LINE_MINUS};
+                             .sign = pass <= PLACE_START_Z_BACK ? LINE_PLUS : LINE_MINUS};
     evn_status status = EVN_OK;
     switch (pass) {
     case PLACE_START:
@@ -151,10 +159,21 @@ static evn_status launch(struct place *d, evn_queue *queue, enum place_pass pass
         job.from = d->way[WAY_IN_Z];
         job.to = d->way[WAY_SLAB];
         return engine_z(d->engine, &job, 0);
+    case PLACE_DECAY_XY:
+        job.from = d->way[WAY_KEPT];
+        status = engine_copy(d->engine, &job, 1);
+        job.from = d->way[WAY_PLANE];
+        if (!status) status = engine_x(d->engine, &job);
+        return status ? status : launch_y_out(d, &job);
     case PLACE_Z:
         job.from = d->way[WAY_SLAB];
         job.to = d->way[WAY_OUT_Z];
         return engine_z(d->engine, &job, 1);
+    case PLACE_START_Z_BACK:
+    case PLACE_Z_BACK:
+        job.from = d->way[WAY_IN_Z];
+        job.to = d->way[WAY_OUT_Z];
+        return engine_z(d->engine, &job, 0);
     case PLACE_XY:
         job.from = d->way[WAY_IN_Y];
         status = engine_x(d->engine, &job);
@@ -168,8 +187,7 @@ static evn_status launch(struct place *d, evn_queue *queue, enum place_pass pass
  * together. */
 static evn_status each_range(struct place *d, const struct place_order *o, evn_queue *queue,
                              evn_event *made, const int *task, int count) {
-    const int on_planes = o->pass == PLACE_START || o->pass == PLACE_XY;
-    const struct axis *a = on_planes ? &owners(d)->z : &owners(d)->y;
+    const struct axis *a = is_on_planes(o->pass) ? &owners(d)->z : &owners(d)->y;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < count;) {
         struct range r = task_lines(d, a, task[i]);
@@ -246,6 +264,26 @@ evn_status places_pass(struct places *p, int space, const struct place_order *o,
     d->timed = !status;
     pthread_mutex_unlock(&d->lock);
     return status;
+}
+
+evn_status places_unpack(struct places *p, int start) {
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < p->count; i++) {
+        const struct place *d = &p->place[i];
+        if (!d->memory || !d->planes) continue;
+        const struct engine_job job = {.queue = d->queue,
+                                       .memory = d->memory,
+                                       .ways = d->ways,
+                                       .numbers = d->plane_number,
+                                       .count = d->planes,
+                                       .from = d->way[WAY_IN_Y],
+                                       .to = d->way[start ? WAY_KEPT : WAY_PLANE]};
+        status = engine_copy(d->engine, &job, 0);
+        if (!status) status = evn_event_record(d->ready, d->queue);
+    }
+    /* the inbox is free for the next transpose then */
+    const evn_status finished = places_finish(p);
+    return status ? status : finished;
 }
 
 double places_seconds(struct places *p, int space) {

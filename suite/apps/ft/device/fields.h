@@ -49,7 +49,15 @@ evn_status places_deal(struct places *places);
 evn_status places_decay(struct places *places, const struct decay *decay);
 
 /* The passes, as those of passes.h. */
-enum place_pass { PLACE_START, PLACE_START_Z, PLACE_Z, PLACE_XY };
+enum place_pass {
+    PLACE_START,
+    PLACE_START_Z,
+    PLACE_START_Z_BACK,
+    PLACE_DECAY_XY,
+    PLACE_Z,
+    PLACE_Z_BACK,
+    PLACE_XY
+};
 
 /* Progress of a space's tasks. */
 struct place_order {
@@ -80,8 +88,11 @@ static inline int places_cut(int count, int pieces, int piece) {
 evn_status places_send(struct places *places, enum turn turn, const int *task, int count);
 
 /* After a visit: starts the remaining transfers between this rank's devices; all transfers are
- * complete on return. */
-evn_status places_leave(struct places *places, enum turn turn);
+ * complete on return. `whole`: none was started before. */
+evn_status places_leave(struct places *places, enum turn turn, int whole);
+
+/* With two transposes, when all has come back: into V's planes (`start`), or the field's. */
+evn_status places_unpack(struct places *places, int start);
 
 /* Brings to devices what goes to them, when all of it is in the host's boxes. `whole`: results of
  * this rank's host, too, for which places_send() was not called. */

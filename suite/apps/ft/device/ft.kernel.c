@@ -488,6 +488,36 @@ EVN_KERNEL(ft_start, ENGINE_ITEMS,
     EVN_ITEMS(i) { start_lane(memory, ways, numbers, &v, EVN_GROUP * ENGINE_ITEMS + i); }
 }
 
+/* ---- rows from here to there, with two transposes ---------------------------------------------
+ */
+
+/* A lane of a pack. */
+EVN_DEVICE_FUNCTION void copy_lane(EVN_GLOBAL double *memory, EVN_GLOBAL const double *decay,
+                                   EVN_GLOBAL const struct engine_way *ways,
+                                   EVN_GLOBAL const int *numbers, const struct engine_copy *v,
+                                   int at) {
+    const int row = at >> (3 + v->log_packs), y = row & ((1 << v->log_y) - 1);
+    struct lane l;
+    if (row >= v->count << v->log_y) return;
+    l.lane = at & 7;
+    l.pack = (at >> 3) & ((1 << v->log_packs) - 1);
+    l.here = v->first + (row >> v->log_y);
+    l.all = numbers[l.here];
+    struct cnum a = load(memory + way_at(ways + v->from + y, l), 0);
+    if (v->decays) {
+        const double yz = decay[v->y + y] * decay[v->z + l.all];
+        const double f = decay[v->x + 8 * l.pack + l.lane] * yz;
+        a = cnum_of(a.re * f, a.im * f);
+    }
+    store(memory + way_at(ways + v->to + y, l), 0, a);
+}
+
+EVN_KERNEL(ft_copy, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(double, decay), EVN_IN(struct engine_way, ways),
+            EVN_IN(int, numbers), EVN_VALUE(struct engine_copy, v))) {
+    EVN_ITEMS(i) { copy_lane(memory, decay, ways, numbers, &v, EVN_GROUP * ENGINE_ITEMS + i); }
+}
+
 /* ---- points of a checksum ----------------------------------------------------------------------
  */
 

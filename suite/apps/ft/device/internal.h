@@ -14,8 +14,9 @@
  * WAY_OUT_Z  where planes get what is transformed along z, by z; WAY_IN_Y where a plane's rows are
  *            then, by y
  * WAY_OUT_Y  where slabs get what is transformed along y, by y; WAY_IN_Z where a line's points are
- *            then, by z */
-enum way { WAY_SLAB, WAY_PLANE, WAY_OUT_Z, WAY_IN_Y, WAY_OUT_Y, WAY_IN_Z, WAYS };
+ *            then, by z
+ * WAY_KEPT   with two transposes, rows of V's planes, by y */
+enum way { WAY_SLAB, WAY_PLANE, WAY_OUT_Z, WAY_IN_Y, WAY_OUT_Y, WAY_IN_Z, WAY_KEPT, WAYS };
 
 struct place {
     struct places *of;
@@ -35,7 +36,7 @@ struct place {
     pthread_mutex_t lock; /* held by the thread that works here */
     pthread_mutex_t door; /* held by threads that add to `arrivals` */
     int planes, rows;     /* planes and rows of its tasks */
-    size_t w, v, out, in, result, doubles;
+    size_t w, kept, v, out, in, result, doubles;
     int way[WAYS];
     evn_buffer *memory, *ways, *plane_number, *row_number, *point_at;
     int points, point[POINTS]; /* which ones are here */
@@ -50,6 +51,8 @@ static inline size_t row_doubles(const struct place *d) { return 2 * (size_t)d->
 static inline size_t plane_doubles(const struct place *d) {
     return row_doubles(d) * (size_t)d->of->f->t->ny;
 }
+/* A plane of V as the host has it, so that it goes there in one piece. */
+static inline size_t kept_doubles(const struct place *d) { return transform_plane(d->of->f->t); }
 static inline size_t slab_doubles(const struct place *d) { return transform_slab(d->of->f->t); }
 
 static inline const struct axis *axis_from(const struct place *d, enum turn turn) {
@@ -108,6 +111,9 @@ size_t place_in(const struct place *d, enum turn turn, int rank, int at);
 
 /* Starts the transfer of results for this host and other ranks, behind earlier copies. */
 evn_status place_copy_out(struct place *d, enum turn turn, struct range r);
+
+/* Waits for all devices' queues. */
+evn_status places_finish(struct places *places);
 
 /* Starts the transfer of results for reachable devices, once `made` has happened. */
 evn_status place_copy_peers(struct place *d, enum turn turn, struct range r, evn_event *made);

@@ -27,7 +27,8 @@ void place_lay_out(struct place *d) {
     const size_t into_y = (size_t)(o->z.n - d->planes) * (size_t)d->rows;
     const size_t box = (into_z < into_y ? into_y : into_z) * row_doubles(d);
     d->w = 0;
-    d->v = d->w + plane_doubles(d) * (size_t)d->planes;
+    d->kept = d->w + plane_doubles(d) * (size_t)d->planes;
+    d->v = d->kept + (d->of->f->kept ? kept_doubles(d) * (size_t)d->planes : 0);
     d->out = d->v + slab_doubles(d) * (size_t)d->rows;
     d->in = d->out + box;
     d->result = d->in + box;
@@ -35,7 +36,7 @@ void place_lay_out(struct place *d) {
 }
 
 size_t place_ways(const struct place *d) {
-    return 3 * ((size_t)owners(d)->z.n + (size_t)owners(d)->y.n);
+    return 3 * (size_t)owners(d)->z.n + 4 * (size_t)owners(d)->y.n;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -79,6 +80,10 @@ static void by_y(const struct place *d, int y, struct engine_way *table) {
                                      .here = (evn_long)plane_doubles(d),
                                      .pack = PACK};
     table[d->way[WAY_PLANE] + y] = table[d->way[WAY_IN_Y] + y] = plane;
+    table[d->way[WAY_KEPT] + y] =
+        (struct engine_way){.at = (evn_long)d->kept + (evn_long)y * d->of->f->t->row,
+                            .here = (evn_long)kept_doubles(d),
+                            .pack = PACK};
     if (!is_mine(d, a, y)) {
         table[d->way[WAY_OUT_Y] + y] = out_way(d, TURN_Z_TO_Y, y);
         table[d->way[WAY_IN_Y] + y] = in_way(d, TURN_Y_TO_Z, y);
@@ -120,7 +125,8 @@ static evn_status send_table(struct place *d, evn_buffer **to, const void *table
 
 static evn_status send_tables(struct place *d, struct engine_way *way, int *number, evn_long *at) {
     const struct owners *o = owners(d);
-    static const char is_by_y[WAYS] = {[WAY_PLANE] = 1, [WAY_IN_Y] = 1, [WAY_OUT_Y] = 1};
+    static const char is_by_y[WAYS] = {
+        [WAY_PLANE] = 1, [WAY_IN_Y] = 1, [WAY_OUT_Y] = 1, [WAY_KEPT] = 1};
     for (int i = 0, sum = 0; i < WAYS; sum += is_by_y[i++] ? o->y.n : o->z.n) d->way[i] = sum;
     for (int z = 0; z < o->z.n; z++) by_z(d, z, way);
     for (int y = 0; y < o->y.n; y++) by_y(d, y, way);

@@ -82,8 +82,20 @@ evn_status places_send(struct places *p, enum turn turn, const int *task, int co
     return status;
 }
 
-evn_status places_leave(struct places *p, enum turn turn) {
+/* Starts what a device's pieces would have started. */
+static evn_status leave_whole(struct place *d, enum turn turn) {
+    const struct range all = {0, lines_in(axis_from(d, turn), d->space)};
+    evn_status status = evn_queue_finish(d->queue);
+    if (status || !all.count) return status;
+    status = evn_event_record(d->ready, d->queue);
+    if (!status) status = place_copy_out(d, turn, all);
+    return status ? status : place_copy_peers(d, turn, all, d->ready);
+}
+
+evn_status places_leave(struct places *p, enum turn turn, int whole) {
     evn_status status = EVN_OK;
+    for (int i = 0; whole && !status && i < p->count; i++)
+        if (p->place[i].memory) status = leave_whole(&p->place[i], turn);
     for (int i = 0; !status && i < p->count; i++)
         for (int k = 0; !status && k < p->count; k++) {
             struct place *to = &p->place[i], *from = &p->place[k];
@@ -95,6 +107,15 @@ evn_status places_leave(struct places *p, enum turn turn) {
         const evn_status left = evn_queue_finish(p->place[i].copies);
         const evn_status come = evn_queue_finish(p->place[i].arrivals);
         if (!status) status = left ? left : come;
+    }
+    return status;
+}
+
+evn_status places_finish(struct places *p) {
+    evn_status status = EVN_OK;
+    for (int i = 0; i < p->count; i++) {
+        const evn_status finished = evn_queue_finish(p->place[i].queue);
+        if (!status) status = finished;
     }
     return status;
 }
@@ -129,5 +150,6 @@ evn_status places_arrive(struct places *p, enum turn turn, int whole) {
             status = copy_in(d, turn, (o->me + r) % o->ranks);
         if (!status) status = evn_event_record(d->ready, d->queue);
     }
-    return status;
+    /* with two transposes, the pass that follows writes what goes back to where this lies */
+    return status || !whole || !p->f->kept ? status : places_finish(p);
 }

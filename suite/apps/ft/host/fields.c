@@ -182,8 +182,7 @@ static void drop_block(struct fields *f, int task) {
 static int deal_block(struct fields *f, int task) {
     size_t bytes;
     if (f->owners.space[task] && f->block[task]) {
-        if (set_aside(f, task, f->slab[parts_begin(f->owners.y.n, f->owners.tasks, task)]))
-            return -1;
+        if (set_aside(f, task, fields_kept(f, task, &bytes))) return -1;
         drop_block(f, task);
     } else if (!f->owners.space[task] && f->come[task]) {
         double *come = f->come[task];

@@ -15,7 +15,9 @@
  * Tasks on devices (ft/device/fields.h) appear here only in the boxes. A rank's inbox also has data
  * from the rank itself, each of its spaces for itself, [to space] [plane, space after space] [row
  * there] [x]: without ranks it exists if some tasks are in the host's memory and some on devices.
- */
+ * Spaces have planes and rows in the same proportion, so their parts of that lie at the same place
+ * either way: on the way back of two transposes the host writes beside the part that it still
+ * reads. */
 #ifndef FT_FIELDS_H
 #define FT_FIELDS_H
 
