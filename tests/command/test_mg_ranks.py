@@ -143,6 +143,22 @@ class Ranks(Base):
             self.assertEqual(r["puts"]["remote"] + r["puts"]["same_node"], r["puts"]["count"])
         self.assertEqual(r["puts"]["same_node"], 0)
 
+    def test_operators(self):
+        """Seconds of each operator of blocks, which are those of the phases; launches of each on a device, of 5 levels and 4 cycles."""
+        names = ["resid", "psinv", "rprj3", "interp"]
+        for variant, ranks in (("bulk", "1"), ("overlap", "2")):
+            r = self.record("--class", "W", "--units", "1:CPU:1", "--processes", ranks, "--variant", variant)
+            operators, phases = r["operators"], r["phases"]
+            self.assertEqual(list(operators), names)
+            self.assertTrue(all(seconds > 0 for seconds in operators.values()))
+            self.assertLess(sum(operators.values()), 1.001 * (phases["first"] + phases["finest"]) + 1e-6)
+            self.assertGreater(sum(operators.values()), 0.9 * (phases["first"] + phases["finest"]))
+        self.assertNotIn("operators", self.record("--class", "S", "--units", "1:CPU:1"))
+        r = self.record("--class", "S", "--units", "1:GPU:1", "--devices", "emulated", "--variant", "bulk", "--phases")
+        launches = {name: p["launches"] for name, p in r["devices"][0]["phases"].items()}
+        self.assertEqual([launches[name] for name in names], [4 * 5 + 1, 4 * 5, 4 * 4, 4 * 4])
+        self.assertNotIn("operators", r)
+
     def test_blocks_of_teams(self):
         one, two = (self.record("--size", "64", "--units", f"1:CPU:{cores}", "--processes", "2", "--variant", "overlap")
                     for cores in (1, 2))

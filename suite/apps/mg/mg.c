@@ -130,6 +130,12 @@ double mg_official(const mg *m) {
     return 0;
 }
 
+const char *mg_operator_name(int operator_) {
+    static const char *const name[MG_OPERATORS] = {
+        [MG_RESID] = "resid", [MG_PSINV] = "psinv", [MG_RPRJ3] = "rprj3", [MG_INTERP] = "interp"};
+    return name[operator_];
+}
+
 const char *mg_phase_name(int phase) {
     static const char *const name[MG_PHASES] = {
         [MG_FIRST] = "first",   [MG_FINEST] = "finest", [MG_EDGES] = "edges",

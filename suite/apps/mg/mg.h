@@ -65,6 +65,11 @@ evn_problem mg_tasks(const mg *problem);
 enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
 const char *mg_phase_name(int phase);
 
+/* Operators of blocks, as the reference names them: residual, smoother, restriction,
+ * interpolation. */
+enum mg_operator { MG_RESID, MG_PSINV, MG_RPRJ3, MG_INTERP, MG_OPERATORS };
+const char *mg_operator_name(int operator_);
+
 /* Counts of devices with blocks, of all ranks except seconds, which are the first rank's own
  * block's. */
 typedef struct mg_block_counts {
@@ -83,8 +88,9 @@ typedef struct mg_result {
     double norm;           /* norm of the last residual, sqrt(sum r^2 / n^3) */
     double first_norm;     /* norm of the first residual */
     double phase_s[MG_PHASES];
-    evn_shared_counts puts; /* puts of all ranks in the timed part */
-    mg_block_counts blocks; /* counts of all ranks in the timed part */
+    double operator_s[MG_OPERATORS]; /* of blocks on cores, on the first rank, without exchanges */
+    evn_shared_counts puts;          /* puts of all ranks in the timed part */
+    mg_block_counts blocks;          /* counts of all ranks in the timed part */
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before

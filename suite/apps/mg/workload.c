@@ -164,6 +164,8 @@ static void print_problem(const void *p, int steps, FILE *out) {
             shape->smoother, steps);
 }
 
+static int is_by_operator(const mg_result *r) { return r->operator_s[MG_RESID] > 0; }
+
 static void print_result(const void *p, const struct workload_page *page) {
     const struct state *s = p;
     const mg_result *r = &s->result;
@@ -178,6 +180,8 @@ static void print_result(const void *p, const struct workload_page *page) {
                 r->blocks.blocks > 1 ? "s" : "", r->blocks.contexts,
                 r->blocks.contexts > 1 ? "s" : "");
     if (page->verbose) phases_print(page->out, MG_PHASES, mg_phase_name, r->phase_s);
+    if (page->verbose && is_by_operator(r))
+        phases_print(page->out, MG_OPERATORS, mg_operator_name, r->operator_s);
 }
 
 /* Counts of devices with blocks. */
@@ -210,6 +214,10 @@ static void record(const void *p, cJSON *root) {
     record_blocks(root, &r->blocks);
     states_record(&s->files, &r->run, root);
     phases_record(root, MG_PHASES, mg_phase_name, r->phase_s);
+    if (!is_by_operator(r)) return;
+    cJSON *operators = cJSON_AddObjectToObject(root, "operators");
+    for (int i = 0; i < MG_OPERATORS; i++)
+        record_number(operators, mg_operator_name(i), r->operator_s[i]);
 }
 
 static const struct study studies[] = {

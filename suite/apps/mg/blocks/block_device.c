@@ -76,6 +76,14 @@ static int best_shift(int count) {
     return best;
 }
 
+/* A launch that is timed as an operator's. */
+static void launch_of(struct device_block *b, enum mg_operator which, const char *name, int groups,
+                      const void *value, size_t bytes) {
+    evn_queue_phase(b->queue, mg_operator_name(which));
+    launch(b, name, groups, value, bytes);
+    evn_queue_phase(b->queue, NULL);
+}
+
 void block_stencil(struct device_block *b, const struct device_field *y,
                    const struct device_field *base, const struct device_field *x,
                    const double weight[4], const int from[3], const int count[3]) {
@@ -92,14 +100,15 @@ void block_stencil(struct device_block *b, const struct device_field *y,
     const int down = BLOCK_ITEMS >> value.shift;
     const int groups = wide(count[0], value.shift) * ((count[1] + down - 1) / down) *
                        ((count[2] + BLOCK_PLANES - 1) / BLOCK_PLANES);
-    launch(b, "mb_stencil", groups, &value, sizeof value);
+    launch_of(b, weight == blocks_minus_a ? MG_RESID : MG_PSINV, "mb_stencil", groups, &value,
+              sizeof value);
 }
 
 void block_down(struct device_block *b, const struct device_field *from,
                 const struct device_field *to) {
     struct block_between value = {.from = from->place, .to = to->place};
     memcpy(value.count, to->l, sizeof value.count);
-    launch(b, "mb_down", tiles(to->l[0] * to->l[1]) * to->l[2], &value, sizeof value);
+    launch_of(b, MG_RPRJ3, "mb_down", tiles(to->l[0] * to->l[1]) * to->l[2], &value, sizeof value);
 }
 
 /* Prolongates level l - 1. Of a level that is all here, the block's own points and those around
@@ -111,8 +120,8 @@ void block_up(struct device_block *b, int l) {
         value.from.at += to->l[2] / 2 * b->part[2] * z->place.plane +
                          to->l[1] / 2 * b->part[1] * z->place.row + to->l[0] / 2 * b->part[0];
     for (int axis = 0; axis < 3; axis++) value.count[axis] = to->l[axis] + 2;
-    launch(b, "mb_up", tiles(value.count[0] * value.count[1]) * value.count[2], &value,
-           sizeof value);
+    launch_of(b, MG_INTERP, "mb_up", tiles(value.count[0] * value.count[1]) * value.count[2],
+              &value, sizeof value);
 }
 
 static void clear(struct device_block *b, evn_long at, evn_long count) {

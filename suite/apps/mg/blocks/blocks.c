@@ -288,17 +288,31 @@ static evn_status go_up(void *arg, int l) {
 
 /* ---- the cycle ------------------------------------------------------------------------------ */
 
-static evn_status residual(void *arg, int l) {
+static evn_status stencil_residual(void *arg, int l) {
     struct blocks *b = arg;
     const struct block_field *r = &b->level[l].r;
     return stencil(b, l, r, l == b->finest ? &b->v : r, &b->level[l].u, blocks_minus_a);
 }
 
-static evn_status smooth(void *arg, int l) {
+static evn_status stencil_smooth(void *arg, int l) {
     struct blocks *b = arg;
     const struct block_field *u = &b->level[l].u;
     return stencil(b, l, u, u, &b->level[l].r, b->smoother);
 }
+
+/* An operator, whose time without exchanges is noted. */
+static evn_status timed(struct blocks *b, enum mg_operator which,
+                        evn_status (*operate)(void *arg, int l), int l) {
+    const double since = evn_now() - b->faces.seconds;
+    const evn_status status = operate(b, l);
+    b->seconds[which] += evn_now() - b->faces.seconds - since;
+    return status;
+}
+
+static evn_status down(void *arg, int l) { return timed(arg, MG_RPRJ3, go_down, l); }
+static evn_status up(void *arg, int l) { return timed(arg, MG_INTERP, go_up, l); }
+static evn_status residual(void *arg, int l) { return timed(arg, MG_RESID, stencil_residual, l); }
+static evn_status smooth(void *arg, int l) { return timed(arg, MG_PSINV, stencil_smooth, l); }
 
 evn_status blocks_residual(struct blocks *b) { return residual(b, b->finest); }
 
@@ -314,7 +328,7 @@ evn_status blocks_cycle_of(const struct blocks_steps *steps, void *arg, int fine
 }
 
 evn_status blocks_cycle(struct blocks *b) {
-    static const struct blocks_steps steps = {go_down, go_up, residual, smooth};
+    static const struct blocks_steps steps = {down, up, residual, smooth};
     return blocks_cycle_of(&steps, b, b->finest);
 }
 

@@ -9,6 +9,7 @@
 #include "mg/charges.h"
 #include "mg/blocks/faces.h"
 #include "mg/grid.h"
+#include "mg/mg.h"
 #include <stdint.h>
 
 struct blocks {
@@ -24,6 +25,7 @@ struct blocks {
     size_t longest;                    /* doubles of a row of work space */
     double *rows;                      /* two rows of work space for each core */
     double *memory;                    /* memory of all fields */
+    double seconds[MG_OPERATORS];      /* in each operator, without exchanges */
 };
 
 /* The finest level that is all on every rank, where n points a side are so many ranks'; 0: none;

@@ -223,6 +223,7 @@ static evn_status warm_up(struct run *run) {
     if (!status) status = visit(run, run->engine->start);
     if (!status && !run->steps) status = visit(run, residual);
     memset(run->phase_s, 0, sizeof run->phase_s);
+    memset(run->blocks.seconds, 0, sizeof run->blocks.seconds);
     run->puts = counts(run);
     run->counts = block_counts(run);
     return status;
@@ -278,6 +279,7 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     r->norm = run->norm;
     r->first_norm = run->steps ? run->first_norm : run->norm;
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
+    memcpy(r->operator_s, run->blocks.seconds, sizeof r->operator_s);
     mg_judge(run->problem, run->steps, r);
     return status;
 }
