@@ -67,6 +67,9 @@ typedef struct evn_model {
                              > 0; NULL: all 1 */
     int overlap; /* 1: units compute tasks that need no messages while messages travel; parallel
                     exchange only */
+    int pieces;  /* messages that a task's data are, one after another; 0: 1 */
+    int loops;   /* of a step, one after another, each with its part of the tasks' seconds; where
+                    units draw tasks they do so in each anew; 0: 1 */
 } evn_model;
 
 /* The predicted times of one step. */
@@ -91,7 +94,8 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model);
 void evn_simulation_close(evn_simulation *simulation);
 
 /* Simulates the next instance of the loop under `schedule`, which learns the tasks' seconds
- * (without migrations), and the exchange under that instance's owners. In the first step all data
+ * (without migrations), and the exchange under that instance's owners; of several loops their sums,
+ * and the last one's owners. In the first step all data
  * are where the owners are. EVN_USAGE: the schedule was made for another number of tasks or units;
  * EVN_MEMORY. */
 evn_status evn_simulation_step(evn_simulation *simulation, evn_schedule *schedule, evn_step *step);

@@ -19,8 +19,11 @@ struct message {
 struct evn_simulation {
     evn_model model;
     int steps;
-    unsigned long long seed; /* seed of the noise */
-    evn_step last;           /* last step, whose exchange holds as long as no task has moved */
+    int loops;                         /* of a step */
+    double since;                      /* begin of the current loop in the step */
+    double *sum_compute, *sum_seconds; /* of the loops of a step, `migrate` with `compute` */
+    unsigned long long seed;           /* seed of the noise */
+    evn_step last; /* last step, whose exchange holds as long as no task has moved */
     int *owner, *before;
     double *seconds;                      /* seconds of each task */
     double *compute, *migrate, *exchange; /* seconds of each unit */
@@ -60,6 +63,9 @@ static evn_status check(const evn_model *m) {
         return evn_fail(EVN_USAGE, "model: %d kinds of units, expected up to 32767", m->kinds);
     if (!m->seconds)
         return evn_fail(EVN_USAGE, "model: the tasks' seconds are NULL, expected kinds x tasks");
+    if (m->pieces < 0 || m->loops < 0)
+        return wrong(m->loops < 0 ? "loops: number" : "pieces: number", 0,
+                     m->loops < 0 ? m->loops : m->pieces, "0 or more");
     if (m->links < 0 || (m->links && !m->link))
         return evn_fail(EVN_USAGE, "model: %d links%s, expected 0 or more and an array of them",
                         m->links, m->link ? "" : " and no array of them");
@@ -134,8 +140,9 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
         s->model = *model;
         s->seed = 1;
         s->owner = malloc(2 * n * sizeof *s->owner);
-        s->seconds = malloc(n * sizeof *s->seconds);
-        s->compute = malloc(7 * units * sizeof *s->compute);
+        s->loops = model->loops > 1 ? model->loops : 1;
+        s->seconds = malloc(2 * n * sizeof *s->seconds);
+        s->compute = malloc(9 * units * sizeof *s->compute);
         s->heap = malloc(2 * units * sizeof *s->heap);
         s->needs = calloc(n, 1);
         s->members = calloc((size_t)model->kinds, sizeof *s->members);
@@ -154,6 +161,8 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
     s->in = s->out + units;
     s->port = s->in + units;
     s->early = s->port + units;
+    s->sum_compute = s->early + units;
+    s->sum_seconds = s->seconds + n;
     s->first = s->heap + units;
     find_ranks(s);
     for (int u = 0; u < model->units; u++) s->members[model->kind ? model->kind[u] : 0]++;
@@ -192,7 +201,7 @@ static double whole_way(const evn_route *r, double bytes) {
 
 static void watch(const evn_simulation *s, evn_model_burst_kind kind, int unit, int task,
                   double begin, double end) {
-    const evn_model_burst burst = {kind, unit, task, begin, end};
+    const evn_model_burst burst = {kind, unit, task, s->since + begin, s->since + end};
     if (s->watch && end > begin) s->watch(s->arg, &burst);
 }
 
@@ -215,12 +224,17 @@ static double crowd_of_all(const evn_model *m, int kind, int members) {
     return crowd(m, kind, members) * (m->beside && members < m->units ? m->beside[kind] : 1);
 }
 
+static double migration(const evn_model *m, int t, int from, int to) {
+    const int pieces = m->pieces > 1 ? m->pieces : 1;
+    return pieces * whole_way(route(m, from, to), m->state[t] / pieces);
+}
+
 static void take(void *arg, int t, int unit) {
     evn_simulation *s = arg;
     const evn_model *m = &s->model;
     const size_t at = (size_t)kind_of(m, unit) * (size_t)m->tasks + (size_t)t;
     s->owner[t] = unit;
-    s->seconds[t] = m->seconds[at] * (m->slow ? m->slow[unit] : 1) *
+    s->seconds[t] = m->seconds[at] / s->loops * (m->slow ? m->slow[unit] : 1) *
                     crowd_of_all(m, kind_of(m, unit), s->members[kind_of(m, unit)]);
     if (m->noise > 0) {
         s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -229,7 +243,7 @@ static void take(void *arg, int t, int unit) {
     s->compute[unit] += s->seconds[t];
     if (s->steps == 1) s->before[t] = unit; /* laid where the first step wants it */
     if (s->before[t] == unit || !m->state) return;
-    const double time = whole_way(route(m, s->before[t], unit), m->state[t]);
+    const double time = migration(m, t, s->before[t], unit);
     s->migrate[unit] += time;
     s->compute[unit] += time;
 }
@@ -283,8 +297,7 @@ static void show_tasks(const evn_simulation *s) {
     for (int t = 0; t < m->tasks; t++) {
         const int u = s->owner[t];
         const double begin = end[u];
-        if (s->before[t] != u && m->state)
-            end[u] += whole_way(route(m, s->before[t], u), m->state[t]);
+        if (s->before[t] != u && m->state) end[u] += migration(m, t, s->before[t], u);
         watch(s, EVN_MODEL_MIGRATION, u, t, begin, end[u]);
         watch(s, EVN_MODEL_COMPUTE, u, t, end[u], end[u] + s->seconds[t]);
         end[u] += s->seconds[t];
@@ -455,31 +468,57 @@ static void in_sequence(evn_simulation *s, evn_step *step) {
 
 /* --- a step -------------------------------------------------------------------------------- */
 
+/* One loop, behind those before it. */
+static void run_loop(evn_simulation *s, const evn_schedule *schedule, evn_step *step) {
+    const evn_model *m = &s->model;
+    double compute = 0, migrate = 0;
+    run_tasks(s, schedule);
+    for (int u = 0; u < m->units; u++) {
+        compute = fmax(compute, s->compute[u]);
+        migrate = fmax(migrate, s->migrate[u]);
+    }
+    step->compute_s = s->since += compute;
+    step->migration_s += migrate;
+    for (int t = 0; t < m->tasks; t++) {
+        s->sum_seconds[t] += s->seconds[t];
+        if (s->owner[t] == s->before[t]) continue;
+        step->migrations++;
+        step->migrated_bytes += m->state ? m->state[t] : 0;
+    }
+    for (int u = 0; u < 2 * m->units; u++) s->sum_compute[u] += s->compute[u];
+}
+
+/* All loops of a step; units and tasks have their sums then. */
+static void run_loops(evn_simulation *s, const evn_schedule *schedule, evn_step *step) {
+    const evn_model *m = &s->model;
+    const size_t tasks = (size_t)m->tasks, units = (size_t)m->units;
+    memset(s->sum_compute, 0, 2 * units * sizeof *s->sum_compute);
+    memset(s->sum_seconds, 0, tasks * sizeof *s->sum_seconds);
+    s->since = 0;
+    for (int l = 0; l < s->loops; l++) {
+        if (s->steps > 1 || l) memcpy(s->before, s->owner, tasks * sizeof *s->owner);
+        run_loop(s, schedule, step);
+    }
+    s->since = 0;
+    memcpy(s->compute, s->sum_compute, 2 * units * sizeof *s->compute);
+    memcpy(s->seconds, s->sum_seconds, tasks * sizeof *s->seconds);
+}
+
 evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_step *step) {
     NEED(s, "a simulation");
     NEED(schedule, "a schedule");
     NEED(step, "where to put what the step takes");
     const evn_model *m = &s->model;
     const evn_problem *p = evn_schedule_problem(schedule);
-    const size_t bytes = (size_t)m->tasks * sizeof *s->owner;
     if (p->tasks != m->tasks || p->units != m->units)
         return evn_fail(EVN_USAGE,
                         "model: the schedule was made for %d tasks on %d units and the model has "
                         "%d on %d",
                         p->tasks, p->units, m->tasks, m->units);
-    if (s->steps++) memcpy(s->before, s->owner, bytes);
+    s->steps++;
     *step = (evn_step){0};
-    run_tasks(s, schedule);
-    for (int u = 0; u < m->units; u++) {
-        step->compute_s = fmax(step->compute_s, s->compute[u]);
-        step->migration_s = fmax(step->migration_s, s->migrate[u]);
-    }
+    run_loops(s, schedule, step);
     step->imbalance = evn_imbalance(m->units, s->compute);
-    for (int t = 0; t < m->tasks; t++) {
-        if (s->owner[t] == s->before[t]) continue;
-        step->migrations++;
-        step->migrated_bytes += m->state ? m->state[t] : 0;
-    }
     if (s->steps > 1 && !step->migrations && !s->watch) {
         step->exchange_s = s->last.exchange_s;
         step->bytes = s->last.bytes;

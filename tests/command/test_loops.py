@@ -6,7 +6,7 @@ Run: ctest -R command-loops, or tests/command/test_loops.py build/evener [test .
 """
 import unittest
 
-from base import Base
+from base import MACHINES, Base
 
 CORES = ("1:CPU:1", "2:CPU:1", "1:CPU:3", "1:CPU:2,2:CPU:1 --schedule dynamic", "3:CPU:1 --schedule guided:time",
          "1:CPU:2,1:CPU:1 --processes 2 --schedule interval", "2:CPU:1 --processes 2 --schedule dynamic:memorize=0")
@@ -61,7 +61,23 @@ class Loops(Base):
              "a loop for each phase needs 3.2 MB of work space for all zones"),
         ):
             self.refuses(f"run {words} --quiet".split(), said, status=status)
-        self.assertIn("--loop", self.evener(*"plan bt-mz --class S --units 2:CPU:1 --loop phase --quiet".split()).stderr)
+
+    def test_plan(self):
+        """A loop for each phase in virtual time: as long where zones stay; where units forget, zones move in each loop with all their arrays."""
+        def last(words):
+            plan = self.record(*f"plan bt-mz --class W --units 4:GPU:1 --iterations 3 {words}".split(), "--machine", f"{MACHINES}/power9-4v100.json")
+            return plan["iterations"][-1], min(plan["weight"]), max(plan["weight"])
+        for schedule in "static", "binpack":
+            (one, *_), (five, *_) = (last(f"--schedule {schedule} --loop {how}") for how in ("step", "phase"))
+            self.assertAlmostEqual(one["step_s"], five["step_s"], delta=1e-12)
+            self.assertEqual((five["migrations"], five["owner"]), (0, one["owner"]))
+        forgets = "--schedule dynamic:chunk=1,memorize=0 --noise 50"
+        (one, least, most), (five, *_) = (last(f"{forgets} --loop {how}") for how in ("step", "phase"))
+        self.assertGreater(five["migrations"], 16)  # more than there are zones
+        for step, doubles in ((one, 10), (five, 24)):  # a zone's weight is its points; 10 with what pads them
+            self.assertGreater(step["migrated_bytes"], 8 * doubles * step["migrations"] * least)
+            self.assertLess(step["migrated_bytes"], 2 * 8 * doubles * step["migrations"] * most)
+        self.assertGreater(five["migration_s"], 9 * 16.9e-6 * five["migrations"] / 4)  # nine arrays, a message each
 
 
 if __name__ == "__main__":

@@ -374,14 +374,63 @@ TEST(noise) {
     assert_true(sum == again);
 }
 
+/* A step of several loops takes as long as one, where nothing moves; a task that moves in each pays
+ * the latencies of its messages each time. */
+TEST(loops) {
+    enum { LOOPS = 3, PIECES = 4 };
+    static const double seconds[] = {1, 1, 1}, bytes[] = {8, 8, 8};
+    static const evn_route route = {1, {0.25, 0}, {0, 0}};
+    evn_model m = {.tasks = 3, .seconds = seconds, .units = 2, .kinds = 1, .route = &route};
+    m.state = bytes;
+    evn_problem p = {.tasks = 3, .units = 2};
+    evn_step step = {0};
+    for (int pieces = 0; pieces <= PIECES; pieces += PIECES) {
+        m.pieces = pieces;
+        m.loops = LOOPS;
+        m.noise = 0.5;
+        evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
+        evn_simulation *clock;
+        assert_ok(evn_simulation_open(&clock, &m));
+        assert_ok(evn_simulation_step(clock, s, &step));
+        assert_int_equal(step.migrations, 0);
+        int moved = 0;
+        for (int i = 0; i < 20; i++) {
+            assert_ok(evn_simulation_step(clock, s, &step));
+            const double *compute = evn_simulation_compute(clock),
+                         *took = evn_simulation_seconds(clock);
+            assert_near(compute[0] + compute[1],
+                        took[0] + took[1] + took[2] +
+                            0.25 * step.migrations * (pieces ? pieces : 1));
+            assert_true(step.compute_s >= fmax(compute[0], compute[1]) - 1e-12);
+            assert_near(step.migrated_bytes, 8 * step.migrations);
+            moved += step.migrations;
+        }
+        assert_true(moved > 20);
+        evn_simulation_close(clock);
+        evn_schedule_close(s);
+    }
+    m = small;
+    for (int loops = 0; loops <= LOOPS; loops += LOOPS) {
+        m.loops = loops;
+        evn_schedule *s = fixed((int[]){0, 1, 2, 0}, 3);
+        evn_simulation *clock;
+        assert_ok(evn_simulation_open(&clock, &m));
+        const double before = step.step_s;
+        assert_ok(evn_simulation_step(clock, s, &step));
+        if (loops) assert_near(step.step_s, before);
+        evn_simulation_close(clock);
+        evn_schedule_close(s);
+    }
+}
+
 TEST(bad_models) {
     static const double bad_seconds[] = {1, 2, NAN, 4, 1, 2, 3, 4}, bad_slow[] = {1, 0, 1},
                         bad_state[] = {1, 1, -1, 1};
     static const int bad_kind[] = {0, 2, 0};
     static const evn_link bad_link[] = {{{0, 4}, 1}}, bad_bytes[] = {{{0, 1}, -1}};
     static const evn_route bad_route[] = {{1, {0, 0}, {INFINITY, 0}}, {0}, {0}, {0}};
-    evn_model bad[10];
-    for (int i = 0; i < 10; i++) bad[i] = small;
+    evn_model bad[12];
+    for (int i = 0; i < 12; i++) bad[i] = small;
     bad[0].seconds = bad_seconds;
     bad[1].slow = bad_slow;
     bad[2].state = bad_state;
@@ -394,7 +443,9 @@ TEST(bad_models) {
     bad[7].within = bad_route;
     bad[8].units = 0;
     bad[9].noise = 1;
-    for (int i = 0; i < 10; i++) {
+    bad[10].loops = -1;
+    bad[11].pieces = -1;
+    for (int i = 0; i < 12; i++) {
         evn_simulation *clock;
         if (evn_simulation_open(&clock, &bad[i]) != EVN_USAGE) fail_msg("model %d was taken", i);
         assert_null(clock);

@@ -302,6 +302,8 @@ static const struct option table[] = {
      OPTION_TEXT, AT(exchange), 0, 0},
     {"overlap", NULL, "compute tasks without messages from other nodes while messages travel",
      OPTION_FLAG, AT(overlap), 0, 0},
+    {"noise", "PERCENT", "by which times of tasks vary from step to step (default 0)",
+     OPTION_NUMBER, AT(noise), 0, 99},
     {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
      AT(slow), 0, 0},
     {"schedule", "SPEC",

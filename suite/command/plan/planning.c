@@ -79,8 +79,10 @@ static int timed_model(struct planning *p, const struct request *request) {
 static int make_room(struct planning *p) {
     const struct job *job = &p->job;
     int code = machine_model_open(&p->model, job->units, &p->nodes, &job->tasks,
-                                  job_state_bytes(job), job_copied_bytes(job));
+                                  job_moved_bytes(job), job_copied_bytes(job));
     if (code) return code;
+    p->model.model.pieces = job->shape.pieces;
+    p->model.model.loops = job->shape.loops;
     p->speed = malloc(sizeof *p->speed * (size_t)job->tasks.units);
     p->slower = malloc(sizeof *p->slower * (size_t)job->tasks.units);
     p->weight = malloc(sizeof *p->weight * (size_t)job->tasks.tasks);
@@ -133,6 +135,7 @@ int planning_open(struct planning *p, const struct request *request) {
     p->problem.speed = p->speed;
     p->problem.instances = (int)request->iterations;
     p->model.model.sequential = exchange;
+    p->model.model.noise = request->noise / 100.0;
     code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
     if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
     if (!code) code = slow_begins(&p->slow, request->slow, request->iterations);

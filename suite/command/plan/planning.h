@@ -13,7 +13,7 @@
 struct request {
     struct job_words words;
     const char *machine, *times, *exchange, *slow, *graph, *loop, *assignment, *json;
-    long iterations;
+    long iterations, noise;
     int overlap, quiet, verbose;
 };
 

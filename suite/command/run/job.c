@@ -173,6 +173,10 @@ double job_weight(const struct job *job) {
 
 double job_state_bytes(const struct job *job) { return job->shape.bytes / job_weight(job); }
 
+double job_moved_bytes(const struct job *job) {
+    return (job->shape.moved > 0 ? job->shape.moved : job->shape.bytes) / job_weight(job);
+}
+
 double job_copied_bytes(const struct job *job) {
     return (job->shape.copied > 0 ? job->shape.copied : job->shape.bytes) / job_weight(job);
 }

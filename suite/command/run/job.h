@@ -94,8 +94,10 @@ int job_cores(const struct job *job);
 /* The weight of all tasks. */
 double job_weight(const struct job *job);
 
-/* Bytes of a task's data for each of its weight: all, and those of a copy of whole tasks. */
+/* Bytes of a task's data for each of its weight: all, those that move with it in a plan, and those
+ * of a copy of whole tasks. */
 double job_state_bytes(const struct job *job);
+double job_moved_bytes(const struct job *job);
 double job_copied_bytes(const struct job *job);
 
 #endif

@@ -31,6 +31,10 @@ struct workload_shape {
     double device_bytes; /* memory that a device needs for all tasks; 0: not told, the workload fits
                             its tasks in itself */
     double copied; /* bytes of the tasks' data that a copy of whole tasks takes along; 0: all */
+    /* for evener plan: bytes of the tasks' data that move with them, 0: all; messages that those of
+     * a task are, and loops of a step, 0: 1 */
+    double moved;
+    int pieces, loops;
 };
 
 /* A study of its own, for evener bench, or a command of its own; argv[0] is its name. The function
