@@ -7,6 +7,7 @@
  *     opencl:type=gpu|cpu|accelerator|any   of this type
  *     opencl:device=N           of those only the N-th, from 0
  *     opencl:contract=on|off    fuse a*b+c or not, whatever the source of the kernels says
+ *     opencl:binaries=FOLDER    programs of a folder, for devices without a compiler (binaries.h)
  *
  * What the specification leaves to the driver, and what is done about it here:
  *
@@ -43,6 +44,7 @@
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/opencl/api.h"
+#include "device/opencl/binaries.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -198,8 +200,6 @@ static int judge(struct found *f) {
             snprintf(f->skip, sizeof f->skip, "it has \"%.60s\", OpenCL 1.2 is needed", oldest);
         else if (!device_number(f->id, CL_DEVICE_AVAILABLE))
             snprintf(f->skip, sizeof f->skip, "its driver says that it is not available");
-        else if (!device_number(f->id, CL_DEVICE_COMPILER_AVAILABLE))
-            snprintf(f->skip, sizeof f->skip, "its driver has no compiler");
         else if (!device_number(f->id, CL_DEVICE_DOUBLE_FP_CONFIG) &&
                  !strstr(extensions, "cl_khr_fp64"))
             snprintf(f->skip, sizeof f->skip, "it has no double precision (cl_khr_fp64)%s",
@@ -348,6 +348,7 @@ static int ready(char *why, size_t size) {
 struct choice {
     evn_spec spec;
     const char *platform; /* platform asked for; NULL: any */
+    const char *binaries; /* folder of programs; NULL: none */
     long device, first;   /* number of the one device, or how many first ones; -1: all */
     cl_device_type types;
     int contract; /* -1: as the source says */
@@ -380,17 +381,22 @@ static evn_status understand(struct choice *c, const char *text) {
                 status = evn_fail(
                     EVN_USAGE, "%s: \"%s\": type must be gpu, cpu, accelerator or any, not \"%s\"",
                     what, text, value);
+        } else if (!strcmp(o->key, "binaries")) {
+            c->binaries = value;
+            if (!*value)
+                status = evn_fail(
+                    EVN_USAGE, "%s: \"%s\": binaries needs a folder, as binaries=fpga", what, text);
         } else if (!strcmp(o->key, "contract")) {
             if (strcmp(value, "on") && strcmp(value, "off"))
                 status = evn_fail(EVN_USAGE, "%s: \"%s\": contract must be on or off, not \"%s\"",
                                   what, text, value);
             c->contract = !strcmp(value, "on");
         } else {
-            status =
-                evn_fail(EVN_USAGE,
-                         "%s: \"%s\": \"%s\" is no option, expected the number of devices, "
-                         "platform=NAME, type=gpu|cpu|accelerator|any, device=N or contract=on|off",
-                         what, text, o->key);
+            status = evn_fail(EVN_USAGE,
+                              "%s: \"%s\": \"%s\" is no option, expected the number of devices, "
+                              "platform=NAME, type=gpu|cpu|accelerator|any, device=N, "
+                              "contract=on|off or binaries=FOLDER",
+                              what, text, o->key);
         }
     }
     if (!status && c->device >= 0 && c->first >= 0)
@@ -411,6 +417,10 @@ static int is_of(const struct choice *c, const struct platform *p) {
            has(p->version, c->platform);
 }
 
+static int compiles(cl_device_id id) {
+    return device_number(id, CL_DEVICE_COMPILER_AVAILABLE) != 0;
+}
+
 /* The devices chosen, into `out` (room for all), and their number; where it is 0, why. Devices that
  * cannot be used are named in `why` in any case. */
 static int choose(const struct choice *c, const struct found **out, char *why, size_t size) {
@@ -420,9 +430,11 @@ static int choose(const struct choice *c, const struct found **out, char *why, s
     for (int i = 0; i < loader.count; i++) {
         const struct found *f = &loader.found[i];
         if (!is_of(c, f->platform) || !(f->type & c->types)) continue;
-        if (*f->skip)
+        const int lacks = !*f->skip && !c->binaries && !compiles(f->id);
+        if (*f->skip || lacks)
             add(skipped, sizeof skipped, "%s\"%.80s\" is skipped: %s", *skipped ? "; " : "",
-                f->name, f->skip);
+                f->name,
+                lacks ? "its driver has no compiler, and no binaries=FOLDER is given" : f->skip);
         else
             out[usable++] = f;
     }
@@ -557,6 +569,8 @@ struct opencl_device {
     cl_device_id id;
     struct context *context;
     int contract;              /* -1: as the source says */
+    int compiles;              /* 0: there is no compiler */
+    char *binaries;            /* folder of programs; NULL: none */
     cl_command_queue own;      /* queue for transfers that the host waits for */
     cl_command_queue outgoing; /* copies to peers; NULL: there are none */
     cl_mem tick;               /* tiny buffer, whose copies replace markers that have no time */
@@ -796,6 +810,7 @@ static void opencl_close(evn_device *base) {
         cl->ReleaseCommandQueue(d->own);
     }
     for (size_t i = 0; i < sizeof d->key / sizeof *d->key; i++) free(d->key[i]);
+    free(d->binaries);
     if (d->context) context_close(d->context);
     pthread_mutex_destroy(&d->lock);
 }
@@ -839,9 +854,18 @@ static evn_status opencl_open(evn_device *base, const char *text) {
     const struct found *f = chosen[base->number];
     d->id = f->id;
     d->contract = choice.contract;
+    d->compiles = compiles(f->id);
+    d->binaries = choice.binaries ? strdup(choice.binaries) : NULL;
+    if (choice.binaries && !d->binaries) {
+        free(chosen);
+        return evn_fail(EVN_MEMORY, "not enough memory");
+    }
     status = context_open(&d->context, f->platform->id, chosen, count);
     free(chosen);
-    if (status) return status;
+    if (status) {
+        free(d->binaries);
+        return status;
+    }
     pthread_mutex_init(&d->lock, NULL);
     status = begin(d, f);
     if (status) {
@@ -1332,16 +1356,56 @@ static evn_status check_division(struct opencl_device *d) {
 
 /* ---- opening a program ---- */
 
+static evn_status compile(struct opencl_device *d, cl_program *out, const evn_kernel_source *source,
+                          const char *options, int contract) {
+    evn_status status = check_barriers(d);
+    if (!status) status = check_division(d);
+    if (!status && !contract) status = check_contract(d);
+    return status ? status : build(d, out, source->text, options, contract, source->entry);
+}
+
+/* What the device's compiler has made goes into the folder. */
+static evn_status compile_into(struct opencl_device *d, cl_program *out,
+                               const evn_kernel_source *source, int contract,
+                               const struct binary_file *file) {
+    void *data = NULL;
+    size_t size = 0;
+    evn_status status = compile(d, out, source, file->options, contract);
+    if (status || !binary_of(d, *out, &data, &size)) return status;
+    status = binary_keep(file, data, size);
+    free(data);
+    if (status) cl->ReleaseProgram(*out);
+    return status;
+}
+
+/* The program of the folder; where it is not there, the compiler's. */
+static evn_status from_folder(struct opencl_device *d, cl_program *out,
+                              const evn_kernel_source *source, const char *options, int contract) {
+    struct binary_file file = {.folder = d->binaries,
+                               .name = source->name,
+                               .options = options,
+                               .head = contract ? "" : NO_CONTRACT,
+                               .text = source->text};
+    void *data = NULL;
+    size_t size = 0;
+    const int found = binary_find(&file, &data, &size);
+    if (found < 0) return EVN_SYSTEM;
+    if (!found && d->compiles) return compile_into(d, out, source, contract, &file);
+    if (!found) return binary_ask(&file, d->base.traits.name);
+    *out = from_binary(d, options, data, size, source->entry);
+    free(data);
+    if (*out) return EVN_OK;
+    return evn_fail(EVN_SYSTEM, "%s is no program of \"%s\" with the kernels of \"%s\"", file.path,
+                    d->base.traits.name, source->name);
+}
+
 static evn_status opencl_program_open(evn_program *base) {
     struct opencl_program *p = (struct opencl_program *)base;
     struct opencl_device *d = of(base->device);
     const evn_kernel_source *source = base->source;
     const char *defines = base->defines ? base->defines : "";
     int contract = d->contract < 0 ? source->contract != 0 : d->contract;
-    evn_status status = check_barriers(d);
-    if (!status) status = check_division(d);
-    if (!status && !contract) status = check_contract(d);
-    if (status) return status;
+    evn_status status = EVN_OK;
     /* each define becomes at most " -D " longer */
     size_t room = sizeof OPTIONS + 32 + 5 * strlen(defines);
     char *options = malloc(room);
@@ -1352,7 +1416,10 @@ static evn_status opencl_program_open(evn_program *base) {
         if (length) add(options, room, " -D %.*s", (int)length, at);
         at += length + (at[length] == ' ');
     }
-    status = build(d, &p->handle, source->text, options, contract, source->entry);
+    if (d->binaries)
+        status = from_folder(d, &p->handle, source, options, contract);
+    else
+        status = compile(d, &p->handle, source, options, contract);
     free(options);
     return status;
 }
