@@ -90,6 +90,29 @@ evn_status evn_shared_put(evn_shared *shared, int to, size_t at, const void *fro
  * beyond its part; EVN_SYSTEM. */
 evn_status evn_shared_get(evn_shared *shared, int from, size_t at, void *to, size_t bytes);
 
+/* Blocks of a strided put: `count` (0 or more) of `bytes` each, which begin `here` bytes apart at
+ * the source and `there` apart at the target, where they do not overlap. */
+typedef struct evn_shared_blocks {
+    size_t bytes;
+    int count;
+    size_t here, there;
+} evn_shared_blocks;
+
+/* Puts several blocks, the first from `from` to byte `at` (UPC's and GASNet's strided put), a put
+ * each. EVN_USAGE: as evn_shared_put(), or blocks that overlap; then nothing is put. EVN_SYSTEM. */
+evn_status evn_shared_put_blocks(evn_shared *shared, int to, size_t at, const void *from,
+                                 const evn_shared_blocks *blocks);
+
+/* A put from `bytes` at byte `from` of a device's buffer, and a get to byte `to` of one: behind the
+ * queue's earlier work, by a copy of the device into the part of a rank of this node, and through
+ * the host's memory to and from other nodes. Return when the buffer's bytes may be overwritten or
+ * used; the put is complete when others are. By one thread a queue. EVN_USAGE: as of
+ * evn_shared_put() and of copies of devices; EVN_MEMORY, EVN_SYSTEM, EVN_DEVICE. */
+evn_status evn_shared_put_device(evn_shared *shared, int to, size_t at, evn_queue *queue,
+                                 evn_buffer *buffer, size_t from, size_t bytes);
+evn_status evn_shared_get_device(evn_shared *shared, int from, size_t at, evn_queue *queue,
+                                 evn_buffer *buffer, size_t to, size_t bytes);
+
 /* evn_shared_put() followed by evn_shared_raise(). */
 evn_status evn_shared_put_signal(evn_shared *shared, int to, size_t at, const void *from,
                                  size_t bytes, int signal);

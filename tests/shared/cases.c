@@ -1,6 +1,7 @@
 /* The cases of one-sided memory. What is put is made from (from, to, round), so that the receiver
  * knows by itself what must have come. */
 #include "shared/cases.h"
+#include <evener/device.h>
 #include "wire/ranks.h"
 #include <evener/clock.h>
 #include <math.h>
@@ -158,6 +159,92 @@ static void gets(evn_cluster *c, int per_node) {
     evn_shared_counts n;
     evn_shared_count(s, &n);
     must(n.gets == 20 * (size - 1) && n.got_bytes == 10.0 * (size - 1) * 8 * (BLOCK + 1));
+    evn_shared_close(s);
+}
+
+/* A column of each rank's square goes to a row of all others' squares, and into a column. */
+static void blocks(evn_cluster *c, int per_node) {
+    enum { SIDE = 7 };
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    evn_shared *s = shared_of(c, (size_t)(size * SIDE * SIDE) * 8, 0, per_node);
+    uint64_t square[SIDE * SIDE], *mine = evn_shared_memory(s);
+    for (int turned = 0; turned < 2; turned++) {
+        const evn_shared_blocks column = {8, SIDE, SIDE * 8, turned ? 8 : SIDE * 8};
+        for (int r = 0; r < size; r++) {
+            fill(square, SIDE * SIDE, seed_of(me, r, turned));
+            must_ok(evn_shared_put_blocks(s, r, (size_t)me * SIDE * SIDE * 8, square + 3, &column));
+            must_ok(evn_shared_flush(s, r));
+        }
+        must_ok(evn_shared_barrier(s));
+        for (int r = 0; r < size; r++) {
+            fill(square, SIDE * SIDE, seed_of(r, me, turned));
+            for (int i = 0; i < SIDE; i++)
+                must(mine[r * SIDE * SIDE + (turned ? i : i * SIDE)] == square[i * SIDE + 3]);
+        }
+        must_ok(evn_shared_barrier(s));
+    }
+    evn_shared_counts n;
+    evn_shared_count(s, &n);
+    must(n.puts == 2 * SIDE * (size - 1));
+    const evn_shared_blocks bad[] = {{8, -1, 8, 8},
+                                     {8, 2, 8, 4},
+                                     {8, size * SIDE * SIDE + 1, 8, 8},
+                                     {8, 3, 8, SIZE_MAX / 2},
+                                     {8, 3, SIZE_MAX / 2, 8}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        must_give(evn_shared_put_blocks(s, 0, 0, square, &bad[i]), EVN_USAGE);
+    must_give(evn_shared_put_blocks(s, 0, 0, square, NULL), EVN_USAGE);
+    must_give(evn_shared_put_blocks(s, size, 0, square, &(evn_shared_blocks){8, 1, 8, 8}),
+              EVN_USAGE);
+    must_give(evn_shared_put_blocks(s, 0, 0, NULL, &(evn_shared_blocks){8, 1, 8, 8}), EVN_USAGE);
+    must_give(evn_shared_put_blocks(NULL, 0, 0, square, &(evn_shared_blocks){8, 1, 8, 8}),
+              EVN_USAGE);
+    must_ok(evn_shared_put_blocks(s, 0, 0, NULL, &(evn_shared_blocks){8, 0, 8, 8}));
+    evn_shared_close(s);
+}
+
+/* From each rank's device to all others' parts, and from there into devices. */
+static void devices(evn_cluster *c, int per_node) {
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    const size_t bytes = BLOCK * 8;
+    evn_shared *s = shared_of(c, (size_t)size * bytes, 0, per_node);
+    evn_device *device;
+    evn_queue *q;
+    evn_buffer *b;
+    uint64_t data[BLOCK];
+    must_ok(evn_device_open(&device, "emulated", 0));
+    must_ok(evn_queue_open(&q, device));
+    must_ok(evn_buffer_open(&b, device, 2 * bytes));
+    for (int r = 0; r < size; r++) {
+        fill(data, BLOCK, seed_of(me, r, 0));
+        must_ok(evn_copy_to_device(q, b, bytes, data, bytes));
+        must_ok(evn_shared_put_device(s, r, (size_t)me * bytes, q, b, bytes, bytes));
+    }
+    must_ok(evn_shared_barrier(s));
+    for (int r = 0; r < size; r++) {
+        must_ok(evn_shared_get_device(s, r, (size_t)me * bytes, q, b, 0, bytes));
+        must_ok(evn_copy_to_host(q, data, b, 0, bytes));
+        must_ok(evn_queue_finish(q));
+        must(is_filled(data, BLOCK, seed_of(me, r, 0)));
+        must(is_filled((uint64_t *)evn_shared_memory(s) + r * BLOCK, BLOCK, seed_of(r, me, 0)));
+    }
+    evn_shared_counts n;
+    evn_shared_count(s, &n);
+    must(n.puts == size - 1 && n.bytes == (double)bytes * (size - 1) && n.gets == size - 1);
+    must_give(evn_shared_put_device(s, 0, 0, NULL, b, 0, 8), EVN_USAGE);
+    must_give(evn_shared_put_device(s, 0, 0, q, NULL, 0, 8), EVN_USAGE);
+    must_give(evn_shared_put_device(s, size, 0, q, b, 0, 8), EVN_USAGE);
+    must_give(evn_shared_put_device(s, 0, 0, q, b, 2 * bytes, 8), EVN_USAGE);
+    must_give(evn_shared_put_device(NULL, 0, 0, q, b, 0, 8), EVN_USAGE);
+    must_give(evn_shared_get_device(s, 0, 0, NULL, b, 0, 8), EVN_USAGE);
+    must_give(evn_shared_get_device(s, 0, 0, q, NULL, 0, 8), EVN_USAGE);
+    must_give(evn_shared_get_device(s, 0, (size_t)size * bytes, q, b, 0, 8), EVN_USAGE);
+    must_give(evn_shared_get_device(s, 0, 0, q, b, 2 * bytes, 8), EVN_USAGE);
+    must_give(evn_shared_get_device(NULL, 0, 0, q, b, 0, 8), EVN_USAGE);
+    must_ok(evn_shared_barrier(s));
+    evn_buffer_close(b);
+    evn_queue_close(q);
+    evn_device_close(device);
     evn_shared_close(s);
 }
 
@@ -528,11 +615,24 @@ static void misuse(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
-const struct shared_case shared_cases[] = {
-    {"parts", parts},     {"two", two},       {"everybody", everybody}, {"flushed", flushed},
-    {"gets", gets},       {"ring", ring},     {"order", order},         {"direct", direct},
-    {"any", any},         {"counts", counts}, {"barriers", barriers},   {"reductions", reductions},
-    {"threads", threads}, {"deaf", deaf},     {"misuse", misuse},       {NULL, NULL}};
+const struct shared_case shared_cases[] = {{"parts", parts},
+                                           {"two", two},
+                                           {"everybody", everybody},
+                                           {"flushed", flushed},
+                                           {"gets", gets},
+                                           {"blocks", blocks},
+                                           {"devices", devices},
+                                           {"ring", ring},
+                                           {"order", order},
+                                           {"direct", direct},
+                                           {"any", any},
+                                           {"counts", counts},
+                                           {"barriers", barriers},
+                                           {"reductions", reductions},
+                                           {"threads", threads},
+                                           {"deaf", deaf},
+                                           {"misuse", misuse},
+                                           {NULL, NULL}};
 
 void shared_run_all(evn_cluster *c) {
     for (const struct shared_case *k = shared_cases; k->name; k++)

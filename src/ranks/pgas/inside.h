@@ -36,6 +36,14 @@ evn_status shared_put(evn_shared *shared, int to, size_t at, const void *from, s
 evn_status shared_raise(evn_shared *shared, int to, int signal);
 evn_status shared_wait(evn_shared *shared, const evn_shared_signal *of, int count, int *which);
 
+/* Counts a put to another rank. */
+void shared_count(evn_shared *shared, int to, size_t bytes);
+
+/* EVN_USAGE, with a message that begins with `what`, unless these bytes of that rank's part exist,
+ * and the source, if there are any. */
+evn_status shared_check_put(const evn_shared *shared, const char *what, int to, size_t at,
+                            const void *from, size_t bytes);
+
 /* EVN_USAGE, with a message that begins with `what`, unless there is such a rank or signal. */
 evn_status shared_check_rank(const evn_shared *shared, const char *what, int rank);
 evn_status shared_check_signal(const evn_shared *shared, const char *what, int signal);

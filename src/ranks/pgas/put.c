@@ -27,8 +27,8 @@ static evn_status check_range(const evn_shared *s, const char *what, int rank, s
     return EVN_OK;
 }
 
-static evn_status check_bytes(const evn_shared *s, const char *what, int to, size_t at,
-                              const void *from, size_t bytes) {
+evn_status shared_check_put(const evn_shared *s, const char *what, int to, size_t at,
+                            const void *from, size_t bytes) {
     evn_status status = check_range(s, what, to, at, bytes);
     if (status) return status;
     if (bytes && !from) return evn_fail(EVN_USAGE, "%s: the source is NULL", what);
@@ -46,7 +46,7 @@ evn_status shared_put(evn_shared *s, int to, size_t at, const void *from, size_t
     return status;
 }
 
-static void count(evn_shared *s, int to, size_t bytes) {
+void shared_count(evn_shared *s, int to, size_t bytes) {
     if (to == s->rank) return;
     atomic_fetch_add_explicit(s->there[to] ? &s->near_puts : &s->far_puts, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(s->there[to] ? &s->near_bytes : &s->far_bytes, (long long)bytes,
@@ -55,9 +55,9 @@ static void count(evn_shared *s, int to, size_t bytes) {
 
 static evn_status put(evn_shared *s, const char *what, int to, size_t at, const void *from,
                       size_t bytes) {
-    evn_status status = check_bytes(s, what, to, at, from, bytes);
+    evn_status status = shared_check_put(s, what, to, at, from, bytes);
     if (status || !bytes) return status;
-    count(s, to, bytes);
+    shared_count(s, to, bytes);
     return shared_put(s, to, s->begin + at, from, bytes);
 }
 
