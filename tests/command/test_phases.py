@@ -79,7 +79,7 @@ class Record(Words):
 
     def test_ranks(self):
         record = run(f"mg --class S --units 1:GPU:1 --processes 2 --variant funneled --devices {VIRTUAL.format(1)}")
-        self.assertIn("mb_stencil", record["devices"][0]["phases"])
+        self.assertIn("resid", record["devices"][0]["phases"])
 
     def test_refused(self):
         self.refuses(["run sp-mz --class S --units 1:CPU:1 --phases"],
