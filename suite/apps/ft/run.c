@@ -453,7 +453,8 @@ static evn_status settle(struct run *run, enum turn turn, int whole) {
 static evn_status settle_back(struct run *run, task_pass *unpack) {
     evn_status status = settle(run, TURN_Y_TO_Z, 1);
     double since = evn_now();
-    if (!status && run->w.f.inbox) status = each_own(run, unpack);
+    const int boxes = run->w.f.boxes || run->w.f.own; /* on all ranks, or on none */
+    if (!status && boxes) status = each_own(run, unpack);
     if (!status)
         status = agreed_on_devices(run, places_unpack(&run->places, unpack == pass_start_unpack));
     lap(run, FT_UNPACK, &since);
