@@ -156,6 +156,7 @@ class Devices(Base):
                 self.two("--units", units, "--processes", str(ranks), "--variant", variant)
         self.two("--units", "1:CPU:1,1:GPU:1", "--schedule", "interval", "--processes", "2", devices="emulated:1,speed=0.5",
                  what=("--class", "S", "--steps", "9"))
+        self.two("--units", "1:GPU:1", "--processes", "5", what=("--size", "16x32x4"))  # a rank without tasks
         nz = SIZE["S"][2]
         for variant, count in (("packed", 7 * 4), ("slabs", 7 * (nz + 2))):
             r = self.record("--class", "S", "--units", "1:GPU:1", "--processes", "2", "--variant", variant, "--transposes", "2")
