@@ -52,6 +52,14 @@ find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 
+# whether `cmake --install` has a component of the library without being asked for it (cmake/install.cmake)
+set(in_library "")
+set(in_development EXCLUDE_FROM_ALL)
+if(BUILD_SHARED_LIBS)
+    set(in_library EXCLUDE_FROM_ALL)
+    set(in_development "")
+endif()
+
 # how it was built, for records
 execute_process(COMMAND git describe --always --dirty --abbrev=12
     WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR} OUTPUT_VARIABLE EVENER_COMMIT

@@ -10,12 +10,6 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(EVENER_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/evener)
-set(in_library "")
-set(in_development EXCLUDE_FROM_ALL)
-if(BUILD_SHARED_LIBS)
-    set(in_library EXCLUDE_FROM_ALL)
-    set(in_development "")
-endif()
 
 install(TARGETS evener_cc)
 foreach(name evener-fc evener-c++ evener-gcc-ar evener-gcc-nm evener-gcc-ranlib evener-llvm-ar evener-llvm-nm evener-llvm-ranlib)

@@ -1,9 +1,9 @@
 # One binary for all processors: each workload is compiled once for every level of x86-64 (v2, v3, v4), whole, and the command takes one when it
 # starts (suite/apps/common/simd/isa.h). All else is compiled for any x86-64.
 #
-#     evener_levels(TARGET [ONCE FILE..])     TARGET is a workload's library, all of whose sources and libraries are known
+#     evener_levels(TARGET [ONCE FILE..] [SHOWS NAME..])     TARGET is a workload's library, all of whose sources and libraries are known
 #
-# adds archives TARGET-v2, TARGET-v3, .. of one object each, in which every name is local but TARGET_workloads_v2, .. : no call goes from
+# adds archives TARGET-v2, TARGET-v3, .. of one object each, in which every name is local but TARGET_workloads_v2, .. and NAME_v2, .. : no call goes from
 # code of one level into another's, and within a level all is as if there were no other. TARGET itself, which tests link, is of the level that this
 # machine has. EVENER_LEVELS lists the levels; it is empty where there is one compilation for all: with -DEVENER_ARCH=NAME, on other processors,
 # with sanitizers, and without objcopy. With -DEVENER_ISA=own it lists one, the highest of the machine that builds: the command has that level alone,
@@ -72,7 +72,7 @@ elseif(NOT EVENER_ARCH)
 endif()
 
 function(evener_levels target)
-    cmake_parse_arguments(PARSE_ARGV 1 for "" "" "ONCE")
+    cmake_parse_arguments(PARSE_ARGV 1 for "" "" "ONCE;SHOWS")
     get_target_property(sources ${target} SOURCES)
     get_target_property(libraries ${target} LINK_LIBRARIES)
     get_target_property(definitions ${target} COMPILE_DEFINITIONS)
@@ -117,7 +117,11 @@ function(evener_levels target)
                 add_dependencies(${objects} ${needs})
             endif()
         endif()
-        evener_one_object(one ${target}-v${level} "${objects};${once};common_bits_v${level}" ${target}_workloads=${target}_workloads_v${level})
+        set(shown "")
+        foreach(name IN ITEMS ${target}_workloads ${for_SHOWS})
+            list(APPEND shown ${name}=${name}_v${level})
+        endforeach()
+        evener_one_object(one ${target}-v${level} "${objects};${once};common_bits_v${level}" ${shown})
         add_library(${target}-v${level} STATIC ${one})
         set_target_properties(${target}-v${level} PROPERTIES LINKER_LANGUAGE C)
     endforeach()

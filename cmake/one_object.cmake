@@ -6,7 +6,7 @@ set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,--force-group-allocation)
 check_c_source_compiles("int main(void) { return 0; }" HAS_FORCE_GROUP_ALLOCATION)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
-# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from libraries of objects (ld -r; -d gives the locks of OpenMP's named critical
+# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from libraries of objects, or objects by their paths (ld -r; -d gives the locks of OpenMP's named critical
 # sections a place), of which only NAMES are seen; OLD=NEW is OLD under another name
 function(evener_one_object out name objects)
     set(one ${CMAKE_BINARY_DIR}/${name}.o)
@@ -21,7 +21,7 @@ function(evener_one_object out name objects)
         endif()
         list(APPEND keep --keep-global-symbol=${seen})
     endforeach()
-    list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE files)
+    list(TRANSFORM objects REPLACE "^([^/]+)$" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE files)
     add_custom_command(OUTPUT ${one}
         COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d $<$<BOOL:${HAS_FORCE_GROUP_ALLOCATION}>:-Wl,--force-group-allocation> -nostdlib -o ${one} ${files}
         COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${one}

@@ -47,7 +47,7 @@ needs(shared "" ${library})
 list(JOIN shared ", " CPACK_DEBIAN_SHARED_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_SHARED_PACKAGE_RECOMMENDS "${scotch}")
 set(CPACK_DEBIAN_SHARED_PACKAGE_SUGGESTS "evener (= ${version}), ${cbc}")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${CPACK_EVENER_LIBRARY} (= ${version}), libc6-dev | libc-dev, libhwloc-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${CPACK_EVENER_LIBRARY} (= ${version}), libc6-dev | libc-dev, libhwloc-dev, libcjson-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gcc | clang, pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "evener (= ${version}), cmake, g++, gfortran")
 

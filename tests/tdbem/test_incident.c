@@ -27,8 +27,8 @@ TEST(loads) {
     struct mesh *mesh;
     struct incident *in;
     struct pulse pulse;
-    const struct wave along = {.at = {1, 2, 2}, .amplitude = 1};
-    const struct incidence d = {.waves = 1, .wave = &along};
+    const tdbem_wave along = {.at = {1, 2, 2}, .amplitude = 1};
+    const tdbem_incidence d = {.waves = 1, .wave = &along};
     ok(mesh_open(&mesh, "sphere:2"));
     double *l = malloc(sizeof *l * (size_t)mesh->vertices),
            *sum = calloc((size_t)mesh->vertices, sizeof *sum), *other = malloc(sizeof *l * 1000);
@@ -128,10 +128,10 @@ static void plain_load(const struct incident *in, const struct mesh *m, double r
 
 /* Plane waves, a source, both with amplitudes and delays; rigid, soft, of several pulses. */
 TEST(loads_mean) {
-    static const struct wave waves[] = {{0, {1, 2, 2}, 1, 0},
-                                        {1, {0, 0.5, -2}, 1, 0},
-                                        {1, {1.5, 0, 0}, 0.7, 0.2},
-                                        {0, {-1, 0, 1}, -0.4, 0.1}};
+    static const tdbem_wave waves[] = {{0, {1, 2, 2}, 1, 0},
+                                       {1, {0, 0.5, -2}, 1, 0},
+                                       {1, {1.5, 0, 0}, 0.7, 0.2},
+                                       {0, {-1, 0, 1}, -0.4, 0.1}};
     static const char *const pulse_of[] = {"gaussian:sigma=0.5", "ricker:sigma=0.6"};
     struct mesh *m;
     struct pulse pulse;
@@ -143,8 +143,8 @@ TEST(loads_mean) {
             struct incident *in;
             const enum tdbem_problem problem = kind % 2 ? TDBEM_SOFT : TDBEM_RIGID;
             const double eta = kind == 0 ? 0.5 : kind == 1 ? 2 : kind == 2 ? 0.3 : 0.7;
-            const struct incidence of = {.waves = first == 2 ? 4 : 1, .wave = &waves[first % 2]};
-            const struct incidence all = {.waves = 4, .wave = waves};
+            const tdbem_incidence of = {.waves = first == 2 ? 4 : 1, .wave = &waves[first % 2]};
+            const tdbem_incidence all = {.waves = 4, .wave = waves};
             ok(pulse_read(&pulse, pulse_of[kind / 2]));
             ok(incident_open(&in, m, problem, eta, 0.15, 2, first == 2 ? &all : &of, &pulse));
             double most = 0, worst = 0;
@@ -167,7 +167,7 @@ TEST(loads_mean) {
 /* A source's right-hand sides do not vanish together one by one, but all in all they do: nothing
  * would stay on the body. */
 TEST(no_flux) {
-    static const struct wave source[] = {{1, {0.2, 0.1, 1.1}, 1, 0}, {1, {3, 0, 0}, 1, 0}};
+    static const tdbem_wave source[] = {{1, {0.2, 0.1, 1.1}, 1, 0}, {1, {3, 0, 0}, 1, 0}};
     struct mesh *m;
     struct pulse pulse;
     ok(mesh_open(&m, "sphere:2"));
@@ -175,7 +175,7 @@ TEST(no_flux) {
     ok(pulse_read(&pulse, "gaussian:sigma=0.5"));
     for (int which = 0; which < 2; which++) {
         struct incident *in;
-        const struct incidence of = {.waves = 1, .wave = &source[which]};
+        const tdbem_incidence of = {.waves = 1, .wave = &source[which]};
         ok(incident_open(&in, m, TDBEM_RIGID, 0.5, 0.1, 1, &of, &pulse));
         assert_true(fabs(in->pulse.t0 - 3.25) < 1e-12);
         double sum = 0, size = 0;
@@ -194,9 +194,9 @@ TEST(no_flux) {
 TEST(together) {
     enum { LATE = 7 };
     const double dt = 0.05;
-    const struct wave one = {1, {0, 0, 2}, 1, 0}, other = {1, {0, -1.5, 0}, 1, 0},
-                      both[] = {{1, {0, 0, 2}, 2, 0}, {1, {0, -1.5, 0}, -0.5, LATE * dt}};
-    const struct incidence of[] = {
+    const tdbem_wave one = {1, {0, 0, 2}, 1, 0}, other = {1, {0, -1.5, 0}, 1, 0},
+                     both[] = {{1, {0, 0, 2}, 2, 0}, {1, {0, -1.5, 0}, -0.5, LATE * dt}};
+    const tdbem_incidence of[] = {
         {.waves = 1, .wave = &one}, {.waves = 1, .wave = &other}, {.waves = 2, .wave = both}};
     struct mesh *m;
     struct pulse pulse;
@@ -236,7 +236,7 @@ TEST(refused) {
     ok(mesh_open(&m, "sphere:2"));
     ok(pulse_read(&pulse, "gaussian:sigma=0.5"));
     const struct {
-        struct wave wave[2];
+        tdbem_wave wave[2];
         const char *says;
     } bad[] = {{{{1, {2, 0, 0}, 1, 0}, {1, {0.5, 0, 0}, 1, 0}}, "source 2: (0.5, 0, 0) is inside"},
                {{{1, {0, 0, 1}, 1, 0}, {1, {2, 0, 0}, 1, 0}}, "source 1: (0, 0, 1) is on the"},
@@ -244,7 +244,7 @@ TEST(refused) {
                {{{0, {0, 0, 0}, 1, 0}, {1, {2, 0, 0}, 1, 0}}, "not all 0"},
                {{{1, {2, 0, 0}, 1, 0}, {1, {2, 0, 0}, INFINITY, 0}}, "wave 2: amplitude"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct incidence of = {.waves = 2, .wave = bad[i].wave};
+        const tdbem_incidence of = {.waves = 2, .wave = bad[i].wave};
         assert_fails(incident_open(&in, m, TDBEM_RIGID, 0.5, 0.1, 1, &of, &pulse), EVN_USAGE,
                      bad[i].says);
     }

@@ -369,7 +369,7 @@ static evn_status run_on(tdbem *p, const char *list, const char *schedule,
     evn_problem tasks = tdbem_tasks(p);
     tasks.units = evn_units_count(units);
     ok(evn_schedule_open(&plan, schedule, &tasks));
-    evn_status status = tdbem_run(p, units, plan, o, r);
+    evn_status status = tdbem_run(p, units, plan, NULL, o, r);
     evn_schedule_close(plan);
     evn_units_close(units);
     return status;
@@ -435,7 +435,7 @@ TEST(against_dense) {
         o.point = beside;
         o.cores = 2;
         ok(tdbem_open(&p, &o));
-        const struct mesh *mesh = tdbem_mesh(p);
+        const struct mesh *mesh = tdbem_body(p);
         struct keep *d = &dense[c[i].problem == TDBEM_SOFT];
         if (!d->a) {
             struct slices *s;
@@ -449,8 +449,8 @@ TEST(against_dense) {
                                               .point = beside};
             ok(slices_generate(&s, mesh, &so, 2));
             ok(pulse_read(&pulse, o.pulse));
-            const struct wave along = {.at = {1, 0.3, 1}, .amplitude = 1};
-            const struct incidence one = {.waves = 1, .wave = &along};
+            const tdbem_wave along = {.at = {1, 0.3, 1}, .amplitude = 1};
+            const tdbem_incidence one = {.waves = 1, .wave = &along};
             ok(incident_open(&in, mesh, o.problem, eta, so.delta, 1, &one, &pulse));
             *d = keep_open(mesh->vertices, STEPS);
             dense_march(s, in, d);
@@ -458,7 +458,7 @@ TEST(against_dense) {
             slices_close(s);
         }
         struct keep k = keep_open(mesh->vertices, STEPS);
-        const tdbem_run_options ro = {.run.steps = STEPS, .step = keep_step, .arg = &k};
+        const tdbem_run_options ro = {.steps = STEPS, .step = keep_step, .arg = &k};
         ok(run_on(p, "1:CPU:1", "static", &ro, &r));
         const int n = k.n * (STEPS + 1), np = 4 * (STEPS + 1);
         const double a = apart(k.a, d->a, n) / largest(d->a, n);
@@ -503,10 +503,10 @@ TEST(units_and_orders) {
         uint64_t hash = 0;
         for (size_t i = 0; i < (f ? 1 : sizeof c / sizeof *c); i++) {
             tdbem_result r;
-            ok(run_on(p, c[i].units, c[i].schedule, &(tdbem_run_options){.run.steps = 60}, &r));
+            ok(run_on(p, c[i].units, c[i].schedule, &(tdbem_run_options){.steps = 60}, &r));
             if (i == 0) hash = r.run.hash;
             if (r.run.hash != hash) fail_msg("%s %s: other bits", c[i].units, c[i].schedule);
-            const struct mesh *m = tdbem_mesh(p);
+            const struct mesh *m = tdbem_body(p);
             if (!reference) {
                 reference = malloc(sizeof *reference * (size_t)m->vertices);
                 for (int v = 0; v < m->vertices; v++) reference[m->number[v]] = r.solution[v];
@@ -546,8 +546,8 @@ TEST(stages_on_cores) {
     const size_t n = (size_t)s->columns, rows = (size_t)s->rows;
     evn_machine *machine;
     struct pulse pulse;
-    const struct wave along = {.at = {1, 2, 2}, .amplitude = 1};
-    const struct incidence d = {.waves = 1, .wave = &along};
+    const tdbem_wave along = {.at = {1, 2, 2}, .amplitude = 1};
+    const tdbem_incidence d = {.waves = 1, .wave = &along};
     double *a = malloc(sizeof *a * GROUP * n), *l[2], *sums[2][2];
     for (size_t i = 0; i < GROUP * n; i++) a[i] = sin(0.3 * (double)i);
     for (int i = 0; i < 2; i++) {
@@ -750,19 +750,19 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
     o.points = 4;
     o.point = air;
     o.cores = 2;
-    const struct wave wave_of = {
+    const tdbem_wave wave_of = {
         .point = source > 0, .at = {0, 0, source > 0 ? -source : 1}, .amplitude = 1};
-    const struct incidence incidence = {.waves = 1, .wave = &wave_of};
+    const tdbem_incidence incidence = {.waves = 1, .wave = &wave_of};
     o.incidence = &incidence;
     o.incidences = 1;
     ok(tdbem_open(&p, &o));
     const tdbem_shape shape = tdbem_describe(p);
-    const struct mesh *m = tdbem_mesh(p);
+    const struct mesh *m = tdbem_body(p);
     struct pulse pulse = {.kind = PULSE_GAUSSIAN, .sigma = shape.sigma, .t0 = shape.t0};
     ok(incident_open(&s.in, m, problem, eta, shape.delta, 1, &incidence, &pulse));
     ok(spectra_open(&s.spectra, WAVES, wave, m->vertices, s.in));
     const tdbem_run_options ro = {
-        .run.steps = (int)ceil(20 / shape.dt), .step = listen_step, .arg = &s};
+        .steps = (int)ceil(20 / shape.dt), .step = listen_step, .arg = &s};
     ok(run_on(p, "1:CPU:1", "static", &ro, &r));
     double complex *error = malloc(sizeof *error * (size_t)m->vertices),
                    *exact = malloc(sizeof *exact * (size_t)m->vertices);
@@ -994,7 +994,7 @@ TEST(stability) {
         e.over = (int)((tdbem_describe(p).t0 + 4 + 9 * 0.4) / tdbem_describe(p).dt);
         assert_true(e.over < 500);
         ok(run_on(p, "1:CPU:1", "static",
-                  &(tdbem_run_options){.run.steps = 3000, .step = envelope_step, .arg = &e}, &r));
+                  &(tdbem_run_options){.steps = 3000, .step = envelope_step, .arg = &e}, &r));
         assert_true(r.max > 0.9);
         if (c[i].rest > 0) {
             if (!(e.max[5] < c[i].rest)) fail_msg("case %zu: %.3g left", i, e.max[5]);
@@ -1066,7 +1066,7 @@ TEST(checkpoints) {
     for (int single = 0; single < 2; single++) {
         tdbem *p = small_problem(4, single);
         tdbem_result whole, again;
-        tdbem_run_options o = {.run.steps = 42,
+        tdbem_run_options o = {.steps = 42,
                                .vertices = 2,
                                .vertex = vertex,
                                .vertex_output = path("v.csv"),
@@ -1075,7 +1075,7 @@ TEST(checkpoints) {
                                .frequency = w,
                                .spectrum = path("s.csv")};
         ok(run_on(p, "1:CPU:1", "static", &o, &whole));
-        o.run.steps = 21; /* ends in the middle of a group: the checkpoint is of step 20 */
+        o.steps = 21; /* ends in the middle of a group: the checkpoint is of step 20 */
         o.checkpoint = path("c");
         o.every = 10;
         o.vertex_output = path("v2.csv");
@@ -1083,7 +1083,7 @@ TEST(checkpoints) {
         o.spectrum = path("s2.csv");
         ok(run_on(p, "1:CPU:1", "static", &o, &again));
         tdbem_result_free(&again);
-        o.run.steps = 42;
+        o.steps = 42;
         o.restart = path("c");
         ok(run_on(p, "2:CPU:1", "dynamic", &o, &again));
         assert_int_equal(again.first, 21);
@@ -1105,9 +1105,9 @@ TEST(checkpoints) {
         o.frequencies = 1;
         assert_fails(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE, "another run");
         o.frequencies = 2;
-        o.run.steps = 7;
+        o.steps = 7;
         assert_fails(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE, "beyond");
-        o.run.steps = 42;
+        o.steps = 42;
         tdbem_close(p);
         p = small_problem(8, single);
         assert_fails(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE,
@@ -1141,7 +1141,7 @@ TEST(unwritable) {
     tdbem_result r;
     int steps = 0;
     for (int i = 0; i < 7; i++) {
-        tdbem_run_options o = {.run.steps = 8, .step = count_step, .arg = &steps};
+        tdbem_run_options o = {.steps = 8, .step = count_step, .arg = &steps};
         char *nowhere = path("no/such/file");
         if (i == 0) o.checkpoint = nowhere;
         if (i == 1) o.probe_output = nowhere;

@@ -38,6 +38,7 @@ struct tdbem {
     int warnings;
     /* over ranks; alone cluster and what follows are NULL */
     evn_cluster *cluster;
+    int over;              /* it was opened over ranks, be it one */
     int me, ranks;         /* alone 0 and 1 */
     int *rank;             /* rank that has each block now */
     struct near *near;     /* near values of this rank's rows, until the radiation stage has them */

@@ -55,8 +55,9 @@ static evn_status check_numbers(const tdbem_options *o) {
          o->points / grid->points[0] != grid->points[1] || o->points % grid->points[0]))
         return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
                         grid->points[0], grid->points[1]);
-    if (o->incidences < 0 || o->incidences > INCIDENCES || (o->incidences && !o->incidence))
-        return evn_fail(EVN_USAGE, "incidences: %d, expected 1 to %d", o->incidences, INCIDENCES);
+    if (o->incidences < 0 || o->incidences > TDBEM_INCIDENCES || (o->incidences && !o->incidence))
+        return evn_fail(EVN_USAGE, "incidences: %d, expected 1 to %d", o->incidences,
+                        TDBEM_INCIDENCES);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
 
     return EVN_OK;
@@ -372,9 +373,9 @@ static evn_status open_body(tdbem *p) {
     return EVN_OK;
 }
 
-static evn_status open_all(tdbem *p) {
+static evn_status open_all(tdbem *p, int tasks) {
     evn_status status = open_body(p);
-    if (!status && p->options.tasks) return matrices_tasks(p);
+    if (!status && tasks) return matrices_tasks(p);
     if (!status) status = p->cluster ? matrices_plan(p) : matrices_open(p);
     if (!status) status = identify(p);
     return status;
@@ -385,9 +386,9 @@ enum { STACK = 1 << 20 };
 
 /* Limits OpenMP, over ranks, to this rank's share of the cores; returns its number of threads
  * before. */
-static int limit_threads(const tdbem_options *o) {
+static int limit_threads(const tdbem *p) {
     const int all = omp_get_max_threads();
-    if (o->cluster && o->cores) omp_set_num_threads(o->cores);
+    if (p->over && p->options.cores) omp_set_num_threads(p->options.cores);
     return all;
 }
 
@@ -397,20 +398,22 @@ static int most_threads(const tdbem_options *o) {
     return all > others ? all : others;
 }
 
-evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
+evn_status tdbem_open_for(tdbem **out, const tdbem_options *options, evn_cluster *cluster,
+                          int tasks) {
     *out = NULL;
     tdbem *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
     p->ranks = 1;
-    if (options->cluster && evn_cluster_size(options->cluster) > 1) {
-        p->cluster = options->cluster;
+    p->over = cluster != NULL;
+    if (cluster && evn_cluster_size(cluster) > 1) {
+        p->cluster = cluster;
         p->me = evn_cluster_rank(p->cluster);
         p->ranks = evn_cluster_size(p->cluster);
     }
-    const int threads = limit_threads(options);
+    const int threads = limit_threads(p);
     evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
-    if (!status) status = open_all(p);
+    if (!status) status = open_all(p, tasks);
     omp_set_num_threads(threads);
     if (status) {
         tdbem_close(p);
@@ -418,6 +421,10 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
     }
     *out = p;
     return EVN_OK;
+}
+
+evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
+    return tdbem_open_for(out, options, NULL, 0);
 }
 
 /* Seconds on one core to integrate: work is counted in values and, for what is near and costs more,
@@ -485,12 +492,11 @@ static evn_status expect(tdbem *p, tdbem_needs *out) {
     return EVN_OK;
 }
 
-evn_status tdbem_expect(tdbem_needs *out, struct mesh **mesh, const tdbem_options *options) {
+evn_status tdbem_expect_of(tdbem_needs *out, struct mesh **mesh, const tdbem_options *options) {
     tdbem *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
     p->options.null_field = 0;
-    p->options.cluster = NULL;
     p->ranks = 1;
     evn_status status = expect(p, out);
     if (!status && mesh) status = mesh_renumber(p->mesh, NUMBERING_NONE);
@@ -500,6 +506,10 @@ evn_status tdbem_expect(tdbem_needs *out, struct mesh **mesh, const tdbem_option
     }
     tdbem_close(p);
     return status;
+}
+
+evn_status tdbem_expect(tdbem_needs *out, const tdbem_options *options) {
+    return tdbem_expect_of(out, NULL, options);
 }
 
 evn_status tdbem_make(tdbem *p, const int *rank) {
@@ -517,7 +527,7 @@ evn_status tdbem_make(tdbem *p, const int *rank) {
         p->rank[b] = rank[b];
         p->layout->away[b] = rank[b] != p->me;
     }
-    const int threads = limit_threads(&p->options);
+    const int threads = limit_threads(p);
     status = matrices_make(p);
     omp_set_num_threads(threads);
     return evn_cluster_agree(p->cluster, status);
@@ -546,7 +556,17 @@ void tdbem_close(tdbem *p) {
     free(p);
 }
 
-const struct mesh *tdbem_mesh(const tdbem *p) { return p->mesh; }
+const struct mesh *tdbem_body(const tdbem *p) { return p->mesh; }
+
+tdbem_mesh tdbem_surface(const tdbem *p) {
+    const struct mesh *m = p->mesh;
+    return (tdbem_mesh){m->vertices, m->triangles, (const double(*)[3])m->x,
+                        (const int(*)[3])m->corner, m->number};
+}
+
+double tdbem_incident(const tdbem *p, int column, const double x[3], double t) {
+    return column >= 0 && column < p->columns ? incident_value(p->column[column], x, t) : NAN;
+}
 
 evn_problem tdbem_tasks(const tdbem *p) {
     return (evn_problem){.tasks = p->shape.blocks, .weight = p->weight};

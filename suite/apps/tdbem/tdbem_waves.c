@@ -35,9 +35,9 @@ static evn_status check_times(const tdbem *p, const struct incident *in) {
 evn_status tdbem_open_waves(tdbem *p) {
     const tdbem_options *o = &p->options;
     const double *d = o->direction;
-    const struct wave along = {.at = {d[0], d[1], d[2]}, .amplitude = 1};
-    const struct incidence one = {.waves = 1, .wave = &along};
-    const struct incidence *of = o->incidences ? o->incidence : &one;
+    const tdbem_wave along = {.at = {d[0], d[1], d[2]}, .amplitude = 1};
+    const tdbem_incidence one = {.waves = 1, .wave = &along};
+    const tdbem_incidence *of = o->incidences ? o->incidence : &one;
     evn_status status = EVN_OK;
     p->columns = o->incidences ? o->incidences : 1;
     p->column = calloc((size_t)p->columns, sizeof *p->column);
@@ -115,7 +115,7 @@ void tdbem_name_waves(const tdbem *p, char *out, size_t size) {
         hash = hash_word(hash, (uint64_t)in->waves);
         waves += in->waves;
         for (int w = 0; w < in->waves; w++) {
-            const struct wave *wave = &in->wave[w];
+            const tdbem_wave *wave = &in->wave[w];
             hash = hash_word(hash, (uint64_t)wave->point);
             hash = hash_bytes(hash, wave->at, sizeof wave->at);
             hash = hash_bytes(hash, &wave->amplitude, sizeof wave->amplitude);

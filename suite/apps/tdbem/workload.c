@@ -43,20 +43,20 @@ static void begin_progress(struct state *s) {
 static int on_generate(double done, void *p) {
     struct state *s = p;
     progress_step(&s->progress, (int)(100 * done), 100, evn_now() - s->began);
-    return s->options.cluster && interrupted; /* alone an interrupt ends the process */
+    return s->cluster && interrupted; /* alone an interrupt ends the process */
 }
 
 static void on_notice(const char *line, void *p) {
     struct state *s = p;
     progress_end(&s->progress);
     /* over ranks the page says it of all */
-    if (!s->quiet && (!s->options.cluster || !strncmp(line, "warning:", 8))) complain("%s", line);
+    if (!s->quiet && (!s->cluster || !strncmp(line, "warning:", 8))) complain("%s", line);
     begin_progress(s);
 }
 
-static void join(void *p, evn_cluster *cluster) { ((struct state *)p)->options.cluster = cluster; }
+static void join(void *p, evn_cluster *cluster) { ((struct state *)p)->cluster = cluster; }
 
-static void foresee(void *p) { ((struct state *)p)->options.tasks = 1; }
+static void foresee(void *p) { ((struct state *)p)->foreseen = 1; }
 
 static int make(void *p, const int *rank) {
     struct state *s = p;
@@ -76,7 +76,7 @@ static int open_problem(void *p, int quiet) {
     s->quiet = quiet;
     s->began = evn_now();
     begin_progress(s);
-    evn_status status = tdbem_open(&s->problem, o);
+    evn_status status = tdbem_open_for(&s->problem, o, s->cluster, s->foreseen);
     progress_end(&s->progress);
     if (status) return give_up(status);
     char scale[40] = "";
@@ -114,11 +114,9 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
                const struct run_result **result) {
     struct state *s = p;
     tdbem_result *r = &s->result;
-    tdbem_run_options options = s->run;
-    options.run = *o;
     int told = complain_of(s, 0);
     tdbem_result_free(r);
-    evn_status status = tdbem_run(s->problem, units, schedule, &options, r);
+    evn_status status = tdbem_run(s->problem, units, schedule, o, &s->run, r);
     complain_of(s, told);
     if (status) return give_up(status);
     *result = &r->run;

@@ -1,6 +1,7 @@
 /* --entries: entries of the matrices, and nothing else. */
 #include "common/cli/message.h"
 #include "tdbem/command/state.h"
+#include "tdbem/matrices/slices.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

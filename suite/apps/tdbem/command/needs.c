@@ -28,7 +28,7 @@ static void print_needs(const tdbem_needs *n, FILE *out) {
 
 int needs_print(const struct state *s) {
     tdbem_needs n;
-    evn_status status = tdbem_expect(&n, NULL, &s->options);
+    evn_status status = tdbem_expect(&n, &s->options);
     if (status) return give_up(status);
     printf("  vertices %d, triangles %d, components %d, volume %.6g, mean edge %.4g\n",
            n.shape.vertices, n.shape.triangles, n.shape.components, n.shape.volume, n.shape.h_mean);
@@ -158,7 +158,7 @@ static int describe(const char *file, const struct request *r, double scale) {
     tdbem_options o = tdbem_defaults();
     o.mesh = file;
     o.scale = scale;
-    evn_status status = tdbem_expect(&needs, &mesh, &o);
+    evn_status status = tdbem_expect_of(&needs, &mesh, &o);
     if (!status) status = find_thickness(&thickness, mesh);
     int code = status ? give_up(status) : EXIT_DONE;
     if (!code && r->output && mesh_write(mesh, r->output)) code = give_up(EVN_SYSTEM);

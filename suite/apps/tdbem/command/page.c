@@ -55,7 +55,7 @@ void page_result(const void *state, const struct workload_page *page) {
                 "  %.3g GB came from disk, %.3g GB/s of the summation; cores waited %.3f s for "
                 "them\n",
                 r->stream_bytes * 1e-9, r->stream_bytes * 1e-9 / r->summation_s, r->stream_wait_s);
-    if (job->options.cluster)
+    if (job->cluster)
         fprintf(
             out,
             "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in %lld\n",

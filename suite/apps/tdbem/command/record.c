@@ -76,7 +76,7 @@ void record_problem(const void *state, cJSON *root) {
     record_number(stream, "bytes", r->stream_bytes);
     record_number(stream, "wait_s", r->stream_wait_s);
     record_number(stream, "most_bytes", r->stream_max);
-    if (job->options.cluster) record_sent(r, root);
+    if (job->cluster) record_sent(r, root);
     record_number(root, "delta", s.delta);
     record_number(root, "facing", s.facing);
     record_number(root, "dt", s.dt);

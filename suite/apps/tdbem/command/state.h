@@ -26,9 +26,11 @@ struct state {
     double (*point)[3];
     int *vertex;
     double *frequency;
-    struct wave *wave;
-    struct incidence *incidence;
-    char *name; /* of incidences */
+    tdbem_wave *wave;
+    tdbem_incidence *incidence;
+    char *name;           /* of incidences */
+    evn_cluster *cluster; /* whose ranks march together, or NULL */
+    int foreseen;         /* tasks alone are wanted */
     tdbem *problem;
     char *key;
     tdbem_result result;

@@ -13,7 +13,7 @@ enum { NAME = 64 };
 /* A line that has been read. */
 struct line {
     char name[NAME];
-    struct wave wave;
+    tdbem_wave wave;
 };
 
 static int is_name(const char *name) {
@@ -83,7 +83,7 @@ static int group(struct state *s, const struct line *line, int count) {
     s->name = malloc((size_t)count * NAME);
     int waves = 0, names = 0;
     for (int i = 0; seen && s->wave && s->incidence && s->name && i < count; i++) {
-        struct incidence *of = &s->incidence[names];
+        tdbem_incidence *of = &s->incidence[names];
         if (seen[i]) continue;
         of->name = strcpy(s->name + (size_t)names++ * NAME, line[i].name);
         of->wave = s->wave + waves;
@@ -116,8 +116,8 @@ int waves_source(struct state *s, const double at[3]) {
         complain("--source: not enough memory");
         return EXIT_USAGE;
     }
-    *s->wave = (struct wave){.point = 1, .at = {at[0], at[1], at[2]}, .amplitude = 1};
-    *s->incidence = (struct incidence){.waves = 1, .wave = s->wave};
+    *s->wave = (tdbem_wave){.point = 1, .at = {at[0], at[1], at[2]}, .amplitude = 1};
+    *s->incidence = (tdbem_incidence){.waves = 1, .wave = s->wave};
     s->options.incidence = s->incidence;
     s->options.incidences = 1;
     return 0;

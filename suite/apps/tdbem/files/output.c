@@ -40,7 +40,7 @@ static void put_waves(FILE *out, const struct incident *in) {
     const int one = incident_single(in);
     if (one) fprintf(out, " direction=%.17g,%.17g,%.17g", d[0], d[1], d[2]);
     for (int w = 0; !one && w < in->waves; w++) {
-        const struct wave *wave = &in->wave[w];
+        const tdbem_wave *wave = &in->wave[w];
         fprintf(out, "\n# %s %.17g %.17g %.17g amplitude=%.17g delay=%.17g",
                 wave->point ? "source" : "direction", wave->at[0], wave->at[1], wave->at[2],
                 wave->amplitude, wave->delay);

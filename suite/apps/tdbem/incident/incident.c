@@ -18,7 +18,7 @@ int incident_over(const struct incident *in) {
 }
 
 /* The wave that a block's triangles are of. */
-static const struct wave *wave_of(const struct incident *in, int b) {
+static const tdbem_wave *wave_of(const struct incident *in, int b) {
     return &in->wave[b / (in->blocks / in->waves)];
 }
 
@@ -29,7 +29,7 @@ static void at_point(const struct incident *in, int b, int p, double from, doubl
     const struct incident_block *k = &in->block[b];
     const double *place = incident_place[p];
     double since[LANES], sum[LANES], r[LANES];
-    const struct wave *w = wave_of(in, b);
+    const tdbem_wave *w = wave_of(in, b);
     if (!w->point) {
 #pragma omp simd
         for (int l = 0; l < LANES; l++) {
@@ -139,7 +139,7 @@ int incident_cores(const struct incident *in, const evn_crew *crew, int n) {
 }
 
 int incident_single(const struct incident *in) {
-    const struct wave *w = in->wave;
+    const tdbem_wave *w = in->wave;
     return in->waves == 1 && !w->point && w->amplitude == 1 && w->delay == 0;
 }
 
@@ -195,7 +195,7 @@ double incident_stands(const struct incident *in, int n) {
 double incident_value(const struct incident *in, const double x[3], double t) {
     double sum = 0;
     for (int i = 0; i < in->waves; i++) {
-        const struct wave *w = &in->wave[i];
+        const tdbem_wave *w = &in->wave[i];
         const double way[3] = {x[0] - w->at[0], x[1] - w->at[1], x[2] - w->at[2]};
         const double r = w->point ? sqrt(dot(way, way)) : 1;
         const double delay = w->point ? r / in->speed + w->delay : incident_delay(in, w, x);
@@ -207,7 +207,7 @@ double incident_value(const struct incident *in, const double x[3], double t) {
 double incident_early(const struct incident *in) {
     double max = 0;
     for (int b = 0; b < in->blocks; b++) {
-        const struct wave *w = wave_of(in, b);
+        const tdbem_wave *w = wave_of(in, b);
         for (int p = 0; p < POINTS; p++) {
             double f[LANES], turned[LANES];
             at_point(in, b, p, -in->pulse.t0, f, turned);

@@ -13,7 +13,7 @@
 #include <evener/crew.h>
 #include "tdbem/incident/incident.kernel.h"
 #include "tdbem/incident/pulse.h"
-#include "tdbem/incident/wave.h"
+#include <evener/tdbem.h>
 #include "tdbem/matrices/slices.h"
 #include <evener/status.h>
 
@@ -40,7 +40,7 @@ struct incident {
     int damped;         /* and the integral with the extra weight (slices_damping()) */
     struct pulse pulse; /* t0 as it is used */
     int waves;
-    struct wave *wave;   /* directions of length 1 */
+    tdbem_wave *wave;    /* directions of length 1 */
     double direction[3]; /* of the first wave; of a point source from it to the body's middle */
     double speed, dt;
     double height;  /* the largest that the waves can be on the body together */
@@ -67,7 +67,7 @@ struct incident {
  * would be on the body before. EVN_USAGE, EVN_MEMORY. The mesh may be closed afterwards, the
  * pulse's signal not. */
 evn_status incident_open(struct incident **out, const struct mesh *mesh, enum tdbem_problem problem,
-                         double eta, double delta, double speed, const struct incidence *incidence,
+                         double eta, double delta, double speed, const tdbem_incidence *incidence,
                          const struct pulse *pulse);
 void incident_close(struct incident *in);
 
@@ -105,7 +105,7 @@ enum { INCIDENT_POINTS = 12 };
 extern const double incident_place[INCIDENT_POINTS][3], incident_share[INCIDENT_POINTS];
 
 /* When a plane wave that began at 0 is at a point. */
-double incident_delay(const struct incident *in, const struct wave *wave, const double x[3]);
+double incident_delay(const struct incident *in, const tdbem_wave *wave, const double x[3]);
 
 /* Largest wave on the body at t = 0, over `height`; should be next to nothing. */
 double incident_early(const struct incident *in);

@@ -48,7 +48,7 @@ static int by_delay(const void *a, const void *b) {
 
 /* ---- what is known of a triangle ---- */
 
-double incident_delay(const struct incident *in, const struct wave *w, const double x[3]) {
+double incident_delay(const struct incident *in, const tdbem_wave *w, const double x[3]) {
     return dot(w->at, x) / in->speed + w->delay;
 }
 
@@ -97,7 +97,7 @@ static double angle_over_height(double x[3][3], double area, double height) {
 }
 
 /* Orders the triangles by a wave's delays, and finds the least and the largest ones. */
-static void measure(struct incident *in, const struct mesh *m, const struct wave *w,
+static void measure(struct incident *in, const struct mesh *m, const tdbem_wave *w,
                     struct place *place) {
     double nearest = INFINITY;
     for (int v = 0; !w->point && v < m->vertices; v++) {
@@ -131,7 +131,7 @@ static void factors(const struct incident *in, double eta, double *rate, double 
 }
 
 /* The part of a point source, whose dp/dn is -(n.x/r) (f'/(c r) + f/r^2). */
-static void put_sphere(struct incident *in, const struct mesh *m, const struct wave *w,
+static void put_sphere(struct incident *in, const struct mesh *m, const tdbem_wave *w,
                        struct incident_sphere *sphere, int lane, int t, double slope,
                        double delta) {
     double normal[3], x[3][3], sum = 0;
@@ -152,7 +152,7 @@ static void put_sphere(struct incident *in, const struct mesh *m, const struct w
 }
 
 /* Triangle t as one of a block's lanes. */
-static void put(struct incident *in, const struct mesh *m, const struct wave *w, int b, int lane,
+static void put(struct incident *in, const struct mesh *m, const tdbem_wave *w, int b, int lane,
                 int t, double eta, double delta) {
     struct incident_block *block = &in->block[b];
     double normal[3], rate, slope;
@@ -178,7 +178,7 @@ static void put(struct incident *in, const struct mesh *m, const struct wave *w,
 }
 
 /* Blocks of a wave's triangles, from block `first` on. */
-static void arrange(struct incident *in, const struct mesh *m, const struct wave *w, int first,
+static void arrange(struct incident *in, const struct mesh *m, const tdbem_wave *w, int first,
                     const struct place *place, double eta, double delta) {
     for (int b = first; b < first + in->blocks / in->waves; b++)
         in->block[b] = (struct incident_block){.first = INFINITY, .last = -INFINITY};
@@ -205,11 +205,11 @@ static void connect(struct incident *in, const struct mesh *m, const struct plac
 
 /* ---- opening ---- */
 
-static evn_status check(const struct mesh *m, double speed, const struct incidence *of) {
+static evn_status check(const struct mesh *m, double speed, const tdbem_incidence *of) {
     if (!(speed > 0) || !isfinite(speed))
         return evn_fail(EVN_USAGE, "speed: %g is none, expected a number above 0", speed);
     for (int w = 0; w < of->waves; w++) {
-        const struct wave *wave = &of->wave[w];
+        const tdbem_wave *wave = &of->wave[w];
         const double length = sqrt(dot(wave->at, wave->at));
         double away = 0;
         if (!isfinite(length) || (!wave->point && !(length > 0)))
@@ -237,7 +237,7 @@ static evn_status check(const struct mesh *m, double speed, const struct inciden
 }
 
 static evn_status make_room(struct incident *in, const struct mesh *mesh,
-                            const struct incidence *of) {
+                            const tdbem_incidence *of) {
     const size_t v = (size_t)mesh->vertices, w = (size_t)of->waves;
     int points = 0;
     for (int i = 0; i < of->waves; i++) points += of->wave[i].point;
@@ -263,7 +263,7 @@ static evn_status make_room(struct incident *in, const struct mesh *mesh,
 }
 
 /* Directions of length 1, and that of the first wave. */
-static void direct(struct incident *in, const struct mesh *m, const struct incidence *of) {
+static void direct(struct incident *in, const struct mesh *m, const tdbem_incidence *of) {
     double way[3], low[3] = {INFINITY, INFINITY, INFINITY},
                    high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int w = 0; w < of->waves; w++) {
@@ -293,7 +293,7 @@ static void choose_time(struct incident *in) {
 }
 
 static evn_status open_waves(struct incident *in, const struct mesh *mesh, double eta, double delta,
-                             const struct incidence *of) {
+                             const tdbem_incidence *of) {
     const size_t t = (size_t)mesh->triangles;
     struct place *place = malloc(t * (size_t)of->waves * sizeof *place);
     evn_status status = place ? make_room(in, mesh, of)
@@ -310,7 +310,7 @@ static evn_status open_waves(struct incident *in, const struct mesh *mesh, doubl
 }
 
 evn_status incident_open(struct incident **out, const struct mesh *mesh, enum tdbem_problem problem,
-                         double eta, double delta, double speed, const struct incidence *of,
+                         double eta, double delta, double speed, const tdbem_incidence *of,
                          const struct pulse *pulse) {
     *out = NULL;
     evn_status status = check(mesh, speed, of);

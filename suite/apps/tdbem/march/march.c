@@ -469,7 +469,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (status) return status;
     status = prepare(m, schedule, &done);
     if (!status) status = ranks_homes(m);
-    m->timed = (struct timed){.options = &m->o->run,
+    m->timed = (struct timed){.options = &m->is,
                               .result = &m->r->run,
                               .loop = m->loop,
                               .place = m->place,
@@ -495,11 +495,14 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
 }
 
 evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
-                     const tdbem_run_options *options, tdbem_result *result) {
-    static const tdbem_run_options defaults = {.run = {.steps = -1}};
+                     const struct run_options *ran, const tdbem_run_options *options,
+                     tdbem_result *result) {
+    static const tdbem_run_options defaults = {0};
     memset(result, 0, sizeof *result);
     struct march m = {.p = p, .o = options ? options : &defaults, .units = units, .r = result};
-    m.steps = m.o->run.steps < 0 ? p->shape.default_steps : m.o->run.steps;
+    m.is =
+        ran ? *ran : (struct run_options){.steps = m.o->steps ? m.o->steps : -1, .stop = m.o->stop};
+    m.steps = m.is.steps < 0 ? p->shape.default_steps : m.is.steps;
     m.every = m.o->every ? m.o->every : 100;
     m.incident = p->incident;
     m.over = incident_over(p->incident);

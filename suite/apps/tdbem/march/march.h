@@ -59,6 +59,7 @@ struct march_output {
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
+    struct run_options is; /* steps, stop, and what the command wants beside */
     struct incident *incident;
     int column;           /* number of the incidence */
     struct march *others; /* of the first: those behind it */

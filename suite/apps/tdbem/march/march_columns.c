@@ -10,7 +10,7 @@ struct march *columns_of(struct march *m, int column) {
 }
 
 const char *columns_name(const struct march *m) {
-    const struct incidence *of = m->p->options.incidence;
+    const tdbem_incidence *of = m->p->options.incidence;
     return m->p->columns > 1 && of[m->column].name ? of[m->column].name : "";
 }
 

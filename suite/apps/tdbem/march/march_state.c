@@ -150,7 +150,7 @@ evn_status state_fill(struct march *m) {
 /* ---- within a group ---- */
 
 evn_status state_open_mark(struct march *m) {
-    if (!m->o->checkpoint || !m->o->run.stop) return EVN_OK;
+    if (!m->o->checkpoint || !m->is.stop) return EVN_OK;
     const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
     size_t remembered;
     memory_state(m, &remembered);
@@ -188,7 +188,7 @@ void state_mark(struct march *m) {
     k->seen = m->seen;
 }
 
-int state_stop(const struct march *m) { return m->mark.sums && *m->o->run.stop; }
+int state_stop(const struct march *m) { return m->mark.sums && *m->is.stop; }
 
 int state_stopped(const struct march *m) {
     return m->ranks ? m->mark.sums && evn_cluster_stopping(m->p->cluster) : state_stop(m);

@@ -16,14 +16,10 @@
 
 #include "tdbem/mesh/mesh.h"
 #include <evener/status.h>
+#include <evener/tdbem.h>
 #include <evener/program.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum tdbem_problem {
-    TDBEM_RIGID, /* du/dn = 0; the unknown is the total pressure at the vertices */
-    TDBEM_SOFT   /* u = 0; the unknown is du/dn */
-};
 
 /* Column j's values are begin[j+1] - begin[j] from slices_column() on, row after row; the
  * row-vector of row i begins after those of rows 0 .. i-1 and has M_k for k = first ..
