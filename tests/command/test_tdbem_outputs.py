@@ -6,6 +6,7 @@ Run: ctest -R '^command-tdbem-outputs$', or tests/command/test_tdbem_outputs.py 
 import ast
 import cmath
 import csv
+import ctypes
 import math
 import os
 import re
@@ -43,6 +44,16 @@ def npz(path):
                 values = [complex(*pair) for pair in zip(values[::2], values[1::2])]
             arrays[name[:-4]] = (head["shape"], list(values))
     return arrays
+
+
+def library(name):
+    """The C library, or None."""
+    for file in {"netcdf": ("libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so"), "mysofa": ("libmysofa.so.1",)}[name]:
+        try:
+            return ctypes.CDLL(file)
+        except OSError:
+            pass
+    return None
 
 
 class Base(base.Base):
@@ -247,6 +258,49 @@ def vtu(path):
         end = max(end, at + 8 + size)
     assert data[end:] == b"\n</AppendedData>\n</VTKFile>\n"
     return arrays
+
+
+class Sofa(Base):
+    """SOFA by libnetcdf, read by h5py, and by libmysofa, where they are."""
+
+    def run_it(self, **options):
+        words = [*BODY, "--speed", "343", "--source", "0,-3,0.5", "--probes", self.write("ears.txt", "0 0.5 1.1\n0 -1.2 0\n0.2 -1.3 0.1\n")]
+        return self.evener(*words, "--impulse-response", "ears.sofa", **options), words
+
+    def test_missing(self):
+        if library("netcdf"):
+            self.skipTest("libnetcdf is here")
+        said = self.run_it(status=2)[0].stderr
+        self.assertRegex(said, r"^evener: a \.sofa file is written by libnetcdf .* expected it installed \(libnetcdf19\), or a name with \.wav or \.npz\n$")
+        self.assertFalse(os.path.exists(self.path("ears.sofa")))
+
+    def test_same_numbers(self):
+        if not library("netcdf"):
+            self.skipTest("there is no libnetcdf")
+        try:
+            import h5py  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("there is no h5py")
+        _, words = self.run_it()
+        self.evener(*words, "--impulse-response", "ears.npz", "--sample-rate", "48000")
+        arrays = npz(self.path("ears.npz"))
+        samples, receivers = arrays["total"][0]
+        with h5py.File(self.path("ears.sofa"), "r") as sofa:
+            said = {key: value.decode() if isinstance(value, bytes) else value for key, value in sofa.attrs.items()}
+            self.assertEqual([said[key] for key in ("Conventions", "Version", "SOFAConventions", "SOFAConventionsVersion", "DataType", "RoomType")],
+                             ["SOFA", "1.0", "GeneralFIR", "1.0", "FIR", "free field"])
+            self.assertEqual(sofa["Data.IR"].shape, (1, receivers, samples))
+            self.assertEqual([float(x) for x in sofa["Data.IR"][0].T.flatten()], arrays["total"][1])
+            self.assertEqual([float(x) for x in sofa["ReceiverPosition"][:, :, 0].flatten()], arrays["point"][1])
+            self.assertEqual([float(x) for x in sofa["SourcePosition"][0]], [0, -3, 0.5])
+            self.assertEqual(float(sofa["Data.SamplingRate"][0]), 48000)
+            self.assertEqual({round(float(x) / 48000 - arrays["t"][1][0], 12) for x in sofa["Data.Delay"][0]}, {0})
+            self.assertEqual(len({dim[0].name for dim in sofa["Data.IR"].dims}), 3)  # dimensions have names
+        if library("mysofa"):
+            load = library("mysofa").mysofa_load
+            load.restype = ctypes.c_void_p
+            error = ctypes.c_int()
+            self.assertTrue(load(self.path("ears.sofa").encode(), ctypes.byref(error)), error.value)
 
 
 class Grids(Base):

@@ -34,6 +34,7 @@ struct tdbem {
     struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
     double *weight;        /* weight of each task */
     tdbem_shape shape;
+    double beside; /* the longest edge where facing is found */
     char warning[WARNINGS][256];
     int warnings;
     /* over ranks; alone cluster and what follows are NULL */

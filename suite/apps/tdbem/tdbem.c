@@ -78,6 +78,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     enum numbering numbering;
     enum solver_kind solver;
     struct pulse pulse;
+    struct mirror planes;
     if (!o->mesh)
         return evn_fail(EVN_USAGE, "which mesh? expected a file (" MESH_ENDS
                                    "), sphere:L, box:a,b,c,h or aircraft:N");
@@ -91,6 +92,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     }
     if (!status && o->admittance) status = check_admittance(o);
     if (!status && o->scratch) status = stream_folder(o->scratch);
+    if (!status) status = mirror_read(&planes, o->planes);
     return status;
 }
 
@@ -176,7 +178,7 @@ static int inner_points(const struct mesh *m, double out[3][3]) {
     return count;
 }
 
-/* Which of the points are in the body (1) or on its surface (2). */
+/* Which of the points are in the body (1), on its surface (2), or behind a plane (3). */
 static void find_buried(const tdbem *p, int *where) {
     const struct mesh *m = p->mesh;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -192,8 +194,8 @@ static void find_buried(const tdbem *p, int *where) {
         double away = 0;
         int out = 0;
         for (int c = 0; c < 3; c++) out |= x[c] < low[c] - rounding || x[c] > high[c] + rounding;
-        where[i] = 0;
-        if (out) continue;
+        where[i] = mirror_behind(&m->mirror, x, rounding) < 0 ? 0 : 3;
+        if (out || where[i]) continue;
         if (mesh_inside(m, x, &away)) where[i] = 1;
         if (away < rounding) where[i] = 2;
     }
@@ -208,6 +210,11 @@ static evn_status refuse_buried(const tdbem *p, const int *where) {
                 EVN_USAGE,
                 "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air", i + 1,
                 x[0], x[1], x[2]);
+        if (where[i] == 3)
+            return evn_fail(EVN_USAGE,
+                            "probe %d: (%g, %g, %g) is behind a plane; expected a point on the "
+                            "body's side",
+                            i + 1, x[0], x[1], x[2]);
         if (where[i])
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
@@ -326,6 +333,17 @@ static evn_status identify(tdbem *p) {
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
 
+/* Of two triangles, -1: none. */
+static double longest_edge(const struct mesh *m, const int triangle[2]) {
+    double longest = 0;
+    for (int i = 0; i < 2; i++)
+        for (int e = 0; triangle[i] >= 0 && e < 3; e++) {
+            const int *c = m->corner[triangle[i]];
+            longest = fmax(longest, distance(m->x[c[e]], m->x[c[(e + 1) % 3]]));
+        }
+    return longest;
+}
+
 /* Half a mean edge, unless another step is asked for; where a wall or a gap is thinner twice its
  * thickness, since its two sides meet in M_0, which is stable to some steps' thickness only (see
  * skew_lag()), but no less than a fifth of an edge. */
@@ -336,6 +354,7 @@ static evn_status choose_delta(tdbem *p) {
     tdbem_shape *s = &p->shape;
     evn_status status = mesh_thickness(&found, p->mesh, 2 * h);
     s->facing = fmin(found.wall, found.gap);
+    p->beside = longest_edge(p->mesh, found.wall <= found.gap ? found.wall_at : found.gap_at);
     s->delta = o->delta > 0 ? o->delta : (o->delta_ratio > 0 ? o->delta_ratio : 0.5) * h;
     if (status || o->delta > 0 || o->delta_ratio > 0 || 2 * s->facing >= s->delta) return status;
     s->bounded = found.wall <= found.gap ? 1 : 2;
@@ -347,14 +366,17 @@ static evn_status choose_delta(tdbem *p) {
 static evn_status open_body(tdbem *p) {
     tdbem_options *o = &p->options;
     enum numbering numbering = NUMBERING_NONE;
+    struct mirror planes;
     p->pulse.t0 = NAN;
     evn_status status = tdbem_check(o);
     if (!status) status = layout_find(&p->layout_options, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&p->solver_kind, o->solver);
     if (!status && o->pulse) status = pulse_read(&p->pulse, o->pulse);
+    if (!status) status = mirror_read(&planes, o->planes);
     if (!status)
-        status = tdbem_as_input(mesh_open_scaled(&p->mesh, o->mesh, o->scale > 0 ? o->scale : 1));
+        status =
+            tdbem_as_input(mirror_open(&p->mesh, o->mesh, o->scale > 0 ? o->scale : 1, &planes));
     if (!status) status = mesh_renumber(p->mesh, numbering);
     if (status) return status;
     if (isnan(o->eta)) o->eta = tdbem_eta(o->problem);
@@ -373,8 +395,21 @@ static evn_status open_body(tdbem *p) {
     return EVN_OK;
 }
 
+/* Of a rigid body walls and gaps that are thinner leave a field for ever, or one that grows: the
+ * two sides are beyond the quadrature. */
+static evn_status check_walls(const tdbem *p) {
+    enum { PART = 250 }; /* of the longest edge there */
+    const double facing = p->shape.facing, edge = p->beside;
+    if (p->options.problem != TDBEM_RIGID || facing >= edge / PART) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "mesh: a wall or gap of %.3g is too thin for rigid faces with edges of %.3g "
+                    "there: expected %.3g or more (a %dth), or edges of %.3g or less",
+                    facing, edge, edge / PART, PART, PART * facing);
+}
+
 static evn_status open_all(tdbem *p, int tasks) {
     evn_status status = open_body(p);
+    if (!status) status = check_walls(p);
     if (!status && tasks) return matrices_tasks(p);
     if (!status) status = p->cluster ? matrices_plan(p) : matrices_open(p);
     if (!status) status = identify(p);
@@ -499,6 +534,7 @@ evn_status tdbem_expect_of(tdbem_needs *out, struct mesh **mesh, const tdbem_opt
     p->options.null_field = 0;
     p->ranks = 1;
     evn_status status = expect(p, out);
+    if (!status && !mesh) status = check_walls(p);
     if (!status && mesh) status = mesh_renumber(p->mesh, NUMBERING_NONE);
     if (!status && mesh) {
         *mesh = p->mesh;

@@ -28,9 +28,10 @@ evn_status tdbem_open_for(tdbem **out, const tdbem_options *options, evn_cluster
                           int tasks);
 
 /* Over ranks tdbem_open_for() finds the tasks and no more. Once rank[b] says which rank has each
- * block first, as the loop to come has it, this makes the matrices of those of this rank. Every rank keeps the past, M_0 and the mesh; blocks, and of the radiation stage as many
- * rows, are shared out. Every rank calls it with the same, before it opens the units of the march.
- * Errors as tdbem_open(), of all ranks. */
+ * block first, as the loop to come has it, this makes the matrices of those of this rank. Every
+ * rank keeps the past, M_0 and the mesh; blocks, and of the radiation stage as many rows, are
+ * shared out. Every rank calls it with the same, before it opens the units of the march. Errors as
+ * tdbem_open(), of all ranks. */
 evn_status tdbem_make(tdbem *problem, const int *rank);
 
 /* Checks the options as far as possible without a mesh. */

@@ -31,6 +31,70 @@ static evn_status check_times(const tdbem *p, const struct incident *in) {
     return EVN_OK;
 }
 
+/* The image of a wave that was reflected along some axes. */
+static tdbem_wave reflected(const struct mirror *m, int flips, const tdbem_wave *w, double speed) {
+    tdbem_wave image = *w;
+    double length = 0;
+    for (int a = 0; a < 3; a++) length += w->at[a] * w->at[a];
+    length = sqrt(length);
+    for (int a = 0; a < 3; a++) {
+        if (!(flips >> a & 1)) continue;
+        if (!w->point) image.delay += 2 * m->at[a] * w->at[a] / length / speed;
+        image.at[a] = (w->point ? 2 * m->at[a] : 0) - w->at[a];
+    }
+    return image;
+}
+
+/* The axes along which a wave is its own image: a plane wave along the plane, a source on it. */
+static int own_image(const struct mirror *m, const tdbem_wave *w, double rounding) {
+    int own = 0;
+    for (int a = 0; a < 3; a++)
+        own |= (fabs(w->at[a] - (w->point ? m->at[a] : 0)) <= rounding) << a;
+    return own;
+}
+
+/* All waves of an incidence and their images behind the planes, in `out`; how many. */
+static int reflect(tdbem_wave *out, const tdbem_incidence *of, const struct mesh *m, double speed) {
+    int count = 0;
+    for (int w = 0; w < of->waves; w++) {
+        const tdbem_wave *wave = &of->wave[w];
+        double most = m->longest;
+        for (int a = 0; !wave->point && a < 3; a++) most = fmax(a ? most : 0, fabs(wave->at[a]));
+        const int own = own_image(&m->mirror, wave, 1e-12 * most);
+        for (int g = 0; g <= mirror_images(&m->mirror); g++) {
+            const int flips = mirror_flips(&m->mirror, g);
+            if (!(flips & own)) out[count++] = reflected(&m->mirror, flips, wave, speed);
+        }
+    }
+    return count;
+}
+
+static evn_status check_sides(const tdbem_incidence *of, const struct mesh *m) {
+    for (int w = 0; w < of->waves; w++) {
+        const double *at = of->wave[w].at;
+        if (of->wave[w].point && mirror_behind(&m->mirror, at, 1e-12 * m->longest) >= 0)
+            return evn_fail(EVN_USAGE,
+                            "source %d: (%g, %g, %g) is behind a plane; expected a point on the "
+                            "body's side",
+                            w + 1, at[0], at[1], at[2]);
+    }
+    return EVN_OK;
+}
+
+static evn_status open_one(struct incident **out, tdbem *p, const tdbem_incidence *of) {
+    const tdbem_options *o = &p->options;
+    const size_t most = (size_t)(mirror_images(&p->mesh->mirror) + 1) * (size_t)of->waves;
+    evn_status status = check_sides(of, p->mesh);
+    if (status) return status;
+    tdbem_wave *wave = malloc((most + 1) * sizeof *wave);
+    if (!wave) return evn_fail(EVN_MEMORY, "td-bem: no memory for %zu waves", most);
+    const tdbem_incidence all = {of->name, reflect(wave, of, p->mesh, o->speed), wave};
+    status =
+        incident_open(out, p->mesh, o->problem, o->eta, p->shape.delta, o->speed, &all, &p->pulse);
+    free(wave);
+    return status;
+}
+
 /* Waves of one incidence after another's. */
 evn_status tdbem_open_waves(tdbem *p) {
     const tdbem_options *o = &p->options;
@@ -42,9 +106,7 @@ evn_status tdbem_open_waves(tdbem *p) {
     p->columns = o->incidences ? o->incidences : 1;
     p->column = calloc((size_t)p->columns, sizeof *p->column);
     if (!p->column) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d incidences", p->columns);
-    for (int i = 0; !status && i < p->columns; i++)
-        status = incident_open(&p->column[i], p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
-                               &of[i], &p->pulse);
+    for (int i = 0; !status && i < p->columns; i++) status = open_one(&p->column[i], p, &of[i]);
     p->incident = p->column[0];
     for (int i = 0; !status && i < p->columns; i++) status = check_times(p, p->column[i]);
     if (!status || !of->name || p->column[p->columns - 1]) return status;

@@ -79,8 +79,10 @@ typedef struct tdbem_grid {
 } tdbem_grid;
 
 typedef struct tdbem_options {
-    const char *mesh; /* file, or sphere:L, box:a,b,c,h, aircraft:N */
-    double scale;     /* of the mesh's coordinates; 0: 1 */
+    const char *mesh;   /* file, or sphere:L, box:a,b,c,h, aircraft:N */
+    double scale;       /* of the mesh's coordinates; 0: 1 */
+    const char *planes; /* rigid planes, a ground or those of symmetry: z=0 or x=0,y=0,..; the body
+                           is on one side and may end on them; NULL: none */
     enum tdbem_problem problem;
     const char *admittance; /* rigid: BETA, PART=BETA or PART=FILE, with commas; NULL: 0 */
     double eta;   /* weight of the second equation; 0: the first one alone; NAN: tdbem_eta() */

@@ -39,7 +39,7 @@ int needs_print(const struct state *s) {
 /* ---- a mesh ---- */
 
 struct request {
-    const char *output, *unit, *scale, *json, *thicken;
+    const char *output, *unit, *scale, *json, *thicken, *planes;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -50,6 +50,8 @@ static const struct option options[] = {
     {"scale", "X", "what coordinates are multiplied by (default 1)", OPTION_TEXT, AT(scale), 0, 0},
     {"thicken", "D", "makes a body of an open surface: half of D to either side, and a rim",
      OPTION_TEXT, AT(thicken), 0, 0},
+    {"planes", "LIST", "rigid planes, as z=0 or x=0,y=0, that it may end on", OPTION_TEXT,
+     AT(planes), 0, 0},
     {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {0},
 };
@@ -158,6 +160,7 @@ static int describe(const char *file, const struct request *r, double scale) {
     tdbem_options o = tdbem_defaults();
     o.mesh = file;
     o.scale = scale;
+    o.planes = r->planes;
     evn_status status = tdbem_expect_of(&needs, &mesh, &o);
     if (!status) status = find_thickness(&thickness, mesh);
     int code = status ? give_up(status) : EXIT_DONE;

@@ -14,7 +14,8 @@ struct words {
     const char *precision, *layout, *order, *solver, *probes, *probe_output, *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
     const char *transfer_function, *impulse_response, *sample_rate;
-    const char *admittance, *frequencies, *spectrum, *far_field, *memory, *scratch, *scale, *unit;
+    const char *admittance, *planes, *frequencies, *spectrum, *far_field, *memory, *scratch, *scale,
+        *unit;
     long ng, blocks, quad, every;
     int dry;
 };

@@ -18,6 +18,8 @@ const struct option tdbem_words[] = {
      OPTION_TEXT, AT(unit), 0, 0},
     {"scale", "X", "what the mesh's coordinates are multiplied by (default 1)", OPTION_TEXT,
      AT(scale), 0, 0},
+    {"planes", "LIST", "rigid planes, a ground or of symmetry, as z=0 or x=0,y=0 (default none)",
+     OPTION_TEXT, AT(planes), 0, 0},
     {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
     {"admittance", "LIST",
      "rigid: BETA, or PART=BETA,..; rho c over the impedance, or a filter's file", OPTION_TEXT,
@@ -52,10 +54,11 @@ const struct option tdbem_words[] = {
      OPTION_OUTPUT, AT(probe_output), 0, 0},
     {"transfer-function", "FILE", "of each probe, over the incident wave's: .csv or .npz",
      OPTION_OUTPUT, AT(transfer_function), 0, 0},
-    {"impulse-response", "FILE", "of each probe, as a filter: .wav, .csv or .npz", OPTION_OUTPUT,
-     AT(impulse_response), 0, 0},
-    {"sample-rate", "R", "samples of it a unit of time (default: .wav 48000, else the steps')",
-     OPTION_TEXT, AT(sample_rate), 0, 0},
+    {"impulse-response", "FILE", "of each probe, as a filter: .wav, .sofa, .csv or .npz",
+     OPTION_OUTPUT, AT(impulse_response), 0, 0},
+    {"sample-rate", "R",
+     "samples of it a unit of time (default: .wav and .sofa 48000, else the steps')", OPTION_TEXT,
+     AT(sample_rate), 0, 0},
     {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
     {"vertex-output", "FILE", "n, t, then the solution at each of them: .csv or .npz",
      OPTION_OUTPUT, AT(vertex_output), 0, 0},
@@ -106,7 +109,7 @@ const struct option_rule tdbem_rules[] = {
     {"source", OPTION_EXCLUDES, "direction", "a wave is a plane one or a source's"},
     {"waves", OPTION_EXCLUDES, "direction source", "all waves are in the file"},
     {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
-    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace admittance", STOPS},
+    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace admittance planes", STOPS},
     {"entries", OPTION_IGNORES,
      "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction "
      "source waves pulse ng blocks precision layout order solver memory scratch",
@@ -271,6 +274,7 @@ int words_read(struct state *s) {
     o->mesh = w->mesh;
     o->pulse = w->pulse;
     o->admittance = w->admittance;
+    o->planes = w->planes;
     o->matrices = w->matrices;
     o->scratch = w->scratch;
     o->group = (int)w->ng;

@@ -1,5 +1,6 @@
 /* The table of formats. */
 #include "tdbem/files/format.h"
+#include "tdbem/files/sofa.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +9,8 @@ static const struct {
     const char *end, *what;
 } formats[] = {[FORMAT_CSV] = {".csv", "a text table"},
                [FORMAT_NPZ] = {".npz", "arrays for numpy"},
-               [FORMAT_WAV] = {".wav", "sound"}};
+               [FORMAT_WAV] = {".wav", "sound"},
+               [FORMAT_SOFA] = {".sofa", "SOFA"}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 evn_status format_find(enum format *out, const char *path, unsigned set) {
@@ -21,7 +23,7 @@ evn_status format_find(enum format *out, const char *path, unsigned set) {
     for (int f = 0; f < FORMATS; f++) {
         if (!(set >> f & 1)) continue;
         *out = (enum format)f;
-        if (!strcasecmp(end, formats[f].end)) return EVN_OK;
+        if (!strcasecmp(end, formats[f].end)) return f == FORMAT_SOFA ? sofa_find() : EVN_OK;
         at += (size_t)snprintf(right + at, sizeof right - at, "%s%s (%s)", at ? ", " : "",
                                formats[f].end, formats[f].what);
     }

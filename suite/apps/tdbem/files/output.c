@@ -193,8 +193,9 @@ double complex spectra_value(const struct spectra *s, int f, int v) {
     return s->a[(size_t)f * (size_t)s->columns + (size_t)v] / s->incident[f] * shape;
 }
 
-double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
-                           const struct boundary *boundary, const double to[3]) {
+/* The body's part of the far field, without its images'. */
+static double complex far_alone(const struct spectra *s, int f, const struct mesh *m,
+                                const struct boundary *boundary, const double to[3]) {
     const double k = s->w[f] / s->speed;
     double complex sum = 0;
     for (int t = 0; t < m->triangles; t++) {
@@ -220,6 +221,23 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
         sum += area * part * (s->soft ? -1 : -I * k * (cosine - beta));
     }
     return sum / (4 * M_PI);
+}
+
+double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
+                           const struct boundary *boundary, const double to[3]) {
+    const struct mirror *is = &m->mirror;
+    const double k = s->w[f] / s->speed;
+    double complex sum = 0;
+    for (int g = 0; g <= mirror_images(is); g++) {
+        double seen[3], along = 0;
+        for (int a = 0; a < 3; a++) {
+            const int flip = mirror_flips(is, g) >> a & 1;
+            seen[a] = flip ? -to[a] : to[a];
+            if (flip) along += 2 * is->at[a] * to[a];
+        }
+        sum += far_alone(s, f, m, boundary, seen) * cexp(-I * k * along);
+    }
+    return sum;
 }
 
 static void spectrum_csv(FILE *out, const struct spectra *s, const struct mesh *m) {

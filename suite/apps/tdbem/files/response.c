@@ -1,6 +1,7 @@
 /* Transfer functions by sums over the steps, and filters by sums over frequencies: few of them are
  * carried, so that nothing faster is needed. */
 #include "tdbem/files/response.h"
+#include "tdbem/files/sofa.h"
 #include "tdbem/files/wav.h"
 #include <limits.h>
 #include <math.h>
@@ -56,9 +57,21 @@ static double *harmonics(double period, int count) {
     return w;
 }
 
-/* Every second of `count` pairs' halves, from `half` on. */
-#define SPLIT(to, from, half, count)                                                               \
-    for (size_t at_ = 0; at_ < (count); at_++) (to)[at_] = (from)[2 * at_ + (half)]
+/* Pairs of scattered and total as two arrays of shape[0] times shape[1]. EVN_MEMORY. */
+static evn_status add_pairs(struct npz *z, enum npz_kind kind, const size_t shape[2],
+                            const void *pairs) {
+    static const char *const name[] = {"scattered", "total"};
+    const size_t size = kind == NPZ_REAL ? sizeof(double) : sizeof(double complex);
+    const size_t all = shape[0] * shape[1];
+    char *half = malloc((all + 1) * size);
+    for (size_t which = 0; half && which < 2; which++) {
+        for (size_t i = 0; i < all; i++)
+            memcpy(half + i * size, (const char *)pairs + (2 * i + which) * size, size);
+        npz_add(z, name[which], kind, 2, shape, half);
+    }
+    free(half);
+    return half ? EVN_OK : no_memory();
+}
 
 /* ---- transfer functions ---- */
 
@@ -78,20 +91,14 @@ static void transfer_csv(FILE *out, const struct probes *from, int count, const 
 
 static evn_status transfer_npz(FILE *out, const struct probes *from, int count, const double *w,
                                const double complex *h) {
-    const size_t shape[] = {(size_t)count, (size_t)from->count}, all = shape[0] * shape[1];
-    double complex *half = malloc((all + 1) * sizeof *half);
+    const size_t shape[] = {(size_t)count, (size_t)from->count};
     struct npz z;
-    if (!half) return no_memory();
     npz_open(&z, out);
     npz_add(&z, "w", NPZ_REAL, 1, shape, w);
-    SPLIT(half, h, 0, all);
-    npz_add(&z, "scattered", NPZ_COMPLEX, 2, shape, half);
-    SPLIT(half, h, 1, all);
-    npz_add(&z, "total", NPZ_COMPLEX, 2, shape, half);
+    evn_status status = add_pairs(&z, NPZ_COMPLEX, shape, h);
     probes_npz(&z, from);
     npz_close(&z);
-    free(half);
-    return EVN_OK;
+    return status;
 }
 
 double response_count(const struct incident *in, double highest, double rows) {
@@ -195,22 +202,19 @@ static void impulse_csv(FILE *out, const struct probes *from, const struct respo
 
 static evn_status impulse_npz(FILE *out, const struct probes *from,
                               const struct response_filter *is, const double *value) {
-    const size_t shape[] = {(size_t)is->samples, (size_t)from->count}, all = shape[0] * shape[1];
-    double *half = malloc((all + shape[0] + 1) * sizeof *half);
+    const size_t shape[] = {(size_t)is->samples, (size_t)from->count};
+    double *time = malloc(shape[0] * sizeof *time);
     struct npz z;
-    if (!half) return no_memory();
+    if (!time) return no_memory();
+    for (int s = 0; s < is->samples; s++) time[s] = (is->first + s) / is->rate;
     npz_open(&z, out);
-    for (int s = 0; s < is->samples; s++) half[s] = (is->first + s) / is->rate;
-    npz_add(&z, "t", NPZ_REAL, 1, shape, half);
-    SPLIT(half, value, 0, all);
-    npz_add(&z, "scattered", NPZ_REAL, 2, shape, half);
-    SPLIT(half, value, 1, all);
-    npz_add(&z, "total", NPZ_REAL, 2, shape, half);
+    npz_add(&z, "t", NPZ_REAL, 1, shape, time);
+    free(time);
+    evn_status status = add_pairs(&z, NPZ_REAL, shape, value);
     probes_npz(&z, from);
     npz_add(&z, "rate", NPZ_REAL, 0, NULL, &is->rate);
     npz_close(&z);
-    free(half);
-    return EVN_OK;
+    return status;
 }
 
 /* Nothing where the pulse has nothing; but NAN stays where the pressures are. */
@@ -233,6 +237,10 @@ evn_status output_impulse(FILE *out, enum format format, const struct probes *fr
     if (value && format == FORMAT_NPZ) status = impulse_npz(out, from, is, value);
     if (value && format == FORMAT_WAV)
         wav_write(out, is->rate, from->count, (size_t)is->samples, value + 1, (size_t)columns, 2);
+    if (value && format == FORMAT_SOFA)
+        status =
+            sofa_write(out, &(struct sofa){is->rate, is->samples, is->first, from->count, from->at,
+                                           from->incident, value + 1, (size_t)columns, 2});
     free(value);
     free(h);
     free(w);

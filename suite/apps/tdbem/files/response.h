@@ -32,7 +32,7 @@ evn_status output_transfer(FILE *out, enum format format, const struct probes *f
                            const double *w);
 
 /* [t scattered total rate]; CSV: t, then scattered and total of each point; WAV: total, a
- * channel a point. EVN_MEMORY. */
+ * channel a point; SOFA: files/sofa.h. EVN_MEMORY. */
 evn_status output_impulse(FILE *out, enum format format, const struct probes *from,
                           const struct response_filter *filter);
 

@@ -58,15 +58,15 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
     return status || !o->restart ? status : states_look(&march_state, o->restart);
 }
 
-/* The filter of an impulse response, its rate by default that of sound in a WAV file, else of the
- * steps. */
+/* The filter of an impulse response, its rate by default that of sound in WAV and SOFA files, else
+ * of the steps. */
 static evn_status plan_filter(struct march *m) {
     tdbem *p = m->p;
     const char *path = m->o->impulse_response;
     double rate = m->o->sample_rate;
     enum format format;
     evn_status status = output_format(&format, path, IMPULSE_RESPONSE);
-    const int sound = !status && format == FORMAT_WAV;
+    const int sound = !status && (format == FORMAT_WAV || format == FORMAT_SOFA);
     if (!(rate > 0)) rate = sound ? 48000 : 1 / m->incident->dt;
     if (!status)
         status = response_plan(&m->filter, m->incident, p->shape.highest, rate, m->steps + 1);
@@ -74,7 +74,7 @@ static evn_status plan_filter(struct march *m) {
     if (rate > WAV_RATE || rate != floor(rate))
         return evn_fail(EVN_USAGE, "sample-rate: %g, expected a whole number of samples for %s",
                         rate, path);
-    if (p->asked > WAV_CHANNELS)
+    if (format == FORMAT_WAV && p->asked > WAV_CHANNELS)
         return evn_fail(EVN_USAGE, "%s: %d probes, expected at most %d for .wav", path, p->asked,
                         WAV_CHANNELS);
     if (p->options.speed == 1 && !m->column)
@@ -105,7 +105,8 @@ evn_status room_open_files(struct march *m) {
         struct march_output *out = &m->output[i];
         if (!path[i]) continue;
         status = output_format(&out->format, path[i], i);
-        static const double each[] = {[FORMAT_CSV] = 24, [FORMAT_NPZ] = 8, [FORMAT_WAV] = 2};
+        static const double each[] = {
+            [FORMAT_CSV] = 24, [FORMAT_NPZ] = 8, [FORMAT_WAV] = 2, [FORMAT_SOFA] = 4};
         const double bytes = numbers[i] * each[out->format];
         if (!status && out->format != FORMAT_CSV && bytes > FORMAT_BYTES)
             status = evn_fail(EVN_USAGE,

@@ -252,8 +252,8 @@ static void scatter_admittance(const struct job *job, struct shells_result *r, c
  * goes to (i,j) and (j,i) at once, so that both have the same sum in the same order; a triangle
  * with itself has half of each. */
 static void scatter(const struct job *job, struct shells_result *r, const int *lane, int lanes,
-                    int inner, int symmetric) {
-    const int *col = job->body->corner[inner], turned = shells_turned(job->kind);
+                    int inner, int image, int symmetric) {
+    const int *col = job->body->corner[inner + image], turned = shells_turned(job->kind);
     vec factor = vec_set(job->scale);
     for (int l = 0; l < lanes; l++)
         if (symmetric && lane[l] == inner) factor[l] *= 0.5;
@@ -309,9 +309,10 @@ static int within_reach(const struct job *job, int p, int q) {
     return d2 <= reach * reach;
 }
 
-/* All pairs of the listed outer triangles with one inner triangle, with one rule. */
+/* All pairs of the listed outer triangles with one inner triangle or its image, whose place is
+ * inner + image, with one rule. */
 static void pairs(const struct job *job, struct shells_result *r, const int *place, int count,
-                  int inner, enum nearness nearness) {
+                  int inner, int image, enum nearness nearness) {
     const struct rule *rule = &job->quadrature->rule[nearness];
     const int symmetric = shells_symmetric(job->kind);
     for (int at = 0; at < count; at += LANES) {
@@ -319,42 +320,50 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
         for (int l = 0; l < LANES; l++) lane[l] = place[at + l < count ? at + l : count - 1];
         if (!any_needed(job, lane, inner)) continue;
         struct shells_outer outer;
-        outer_load(&outer, job->body, lane, inner);
+        outer_load(&outer, job->body, lane, inner + image);
         for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
             int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
             const int lanes = count - at < LANES ? count - at : LANES;
-            shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, job->damping,
-                        rule, from, points);
+            shells_pair(r, job->kind, &outer, &job->body->inner[inner + image], job->eta,
+                        job->damping, rule, from, points);
             if (job->admittance)
-                scatter_admittance(job, r, lane, lanes, inner);
+                scatter_admittance(job, r, lane, lanes, inner + image);
             else
-                scatter(job, r, lane, lanes, inner, symmetric);
+                scatter(job, r, lane, lanes, inner, image, symmetric);
         }
     }
 }
 
-/* Outer triangles of one patch, inner ones of another. */
+/* The triangles at places p0 .. p1-1 as outer ones, with an inner one or its image. */
+static void all_pairs(const struct job *job, struct shells_result *r, int p0, int p1, int q,
+                      int image) {
+    const struct body *b = job->body;
+    const int symmetric = shells_symmetric(job->kind);
+    int list[NEARNESS][64], count[NEARNESS] = {0};
+    for (int t = p0; t < p1; t++) {
+        /* a pair is evaluated once, with the triangle of lower number as the outer one */
+        if (symmetric && b->triangle[t] > b->triangle[q]) continue;
+        if (job->admittance && !admits(job->admittance, t)) continue;
+        if (!within_reach(job, t, q + image)) continue;
+        enum nearness n = pair_nearness(b, t, q + image);
+        list[n][count[n]++] = t;
+    }
+    for (int n = 0; n < NEARNESS; n++) pairs(job, r, list[n], count[n], q, image, (enum nearness)n);
+}
+
+/* Outer triangles of one patch, inner ones of another, and images of these. */
 static void half_tile(const struct job *job, struct shells_result *r, const struct plan *p,
                       int outer, int inner) {
     const struct body *b = job->body;
-    const int symmetric = shells_symmetric(job->kind);
     const int q0 = inner * p->size, p0 = outer * p->size;
     const int q1 = q0 + p->size < b->triangles ? q0 + p->size : b->triangles;
     const int p1 = p0 + p->size < b->triangles ? p0 + p->size : b->triangles;
-    const int turned = shells_turned(job->kind), outer_counts = symmetric || turned;
+    const int turned = shells_turned(job->kind),
+              outer_counts = turned || shells_symmetric(job->kind);
     if (!(!turned && job->patch[inner]) && !(outer_counts && job->patch[outer])) return;
     for (int q = q0; q < q1; q++) {
         if (!job->wanted[q] && !(outer_counts && job->patch[outer])) continue;
-        int list[NEARNESS][64], count[NEARNESS] = {0};
-        for (int t = p0; t < p1; t++) {
-            /* a pair is evaluated once, with the triangle of lower number as the outer one */
-            if (symmetric && b->triangle[t] > b->triangle[q]) continue;
-            if (job->admittance && !admits(job->admittance, t)) continue;
-            if (!within_reach(job, t, q)) continue;
-            enum nearness n = pair_nearness(b, t, q);
-            list[n][count[n]++] = t;
-        }
-        for (int n = 0; n < NEARNESS; n++) pairs(job, r, list[n], count[n], q, (enum nearness)n);
+        for (int g = 0; g <= b->images; g++) all_pairs(job, r, p0, p1, q, g * b->triangles);
     }
 }
 
@@ -411,13 +420,15 @@ static evn_status all_tiles(const struct job *job, const struct plan *p, const s
 
 /* ---- observation points ---- */
 
-/* The single layer of dp/dn on the triangle at place q, at the points from `from` on. */
+/* The single layer of dp/dn on the triangle at place q, an image's too, at the points from `from`
+ * on. */
 static void points_admittance(const struct job *job, struct shells_result *r, const vec x[3], int q,
                               int from, int points) {
     const struct body *b = job->body;
-    const double beta = job->admittance->beta[q];
-    const int filter = job->admittance->row[q];
-    if (!admits(job->admittance, q)) return;
+    const int own = q % b->triangles;
+    const double beta = job->admittance->beta[own];
+    const int filter = job->admittance->row[own];
+    if (!admits(job->admittance, own)) return;
     shells_potential(r, 1, x, &b->inner[q]);
     for (int l = 0; l < LANES && from + l < points; l++)
         for (int e = 0; e < 3; e++)
@@ -448,8 +459,8 @@ static evn_status all_points(const struct job *job, const struct slices_options 
             const double *point = o->point[from + l < o->points ? from + l : o->points - 1];
             for (int c = 0; c < 3; c++) x[c][l] = (point[c] - b->middle[c]) / s->delta;
         }
-        for (int q = 0; q < b->triangles; q++) {
-            if (!job->wanted[q]) continue;
+        for (int q = 0; q < b->triangles * (b->images + 1); q++) {
+            if (!job->wanted[q % b->triangles]) continue;
             if (job->admittance) {
                 points_admittance(job, &r, x, q, from, o->points);
                 continue;
@@ -516,19 +527,6 @@ static void add_admittance_mass(const struct job *job) {
     }
 }
 
-/* M_0(i,j) of all columns, from those of column j, whose rows ascend. */
-static double in_column(const struct slices_csr *m, int i, int j) {
-    size_t low = m->start[j], high = m->start[j + 1] - 1;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (m->column[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return m->value[low];
-}
-
 /* The skew-symmetric part Z of M_0 acts one step later, on a_(n-1). Rigid bodies with walls or gaps
  * that are thinner than a step, whose two sides then meet in M_0, would grow by that: there it acts
  * on 2 a_(n-1) - a_(n-2), which is nearer to a_n. `raw` is M_0 as it is before, of all columns:
@@ -541,7 +539,7 @@ static void skew_lag(const struct job *job, const struct slices_csr *raw, int th
         for (size_t e = raw->start[j]; e < raw->start[j + 1]; e++) {
             const int i = raw->column[e];
             if (i == j) continue;
-            const double mine = raw->value[e], other = in_column(raw, j, i);
+            const double mine = raw->value[e], other = raw->value[slices_csr_find(raw, i, j)];
             *entry(job, 0, i, j) = 0.5 * (mine + other);
             *entry(job, 1, i, j) += (further ? 1 : 0.5) * (mine - other);
             if (further) *entry(job, 2, i, j) -= 0.5 * (mine - other);

@@ -189,6 +189,9 @@ void slices_matrix_add(struct slices_csr *m, const struct slices *s);
 /* One entry; those of a row come by ascending columns. */
 void slices_matrix_put(struct slices_csr *m, int row, int column, double value);
 void slices_csr_free(struct slices_csr *m);
+/* The place of the entry of a list (a row, or of a matrix by columns a column) that has this number
+ * in `column`; none: the list's end, start[list + 1]. */
+size_t slices_csr_find(const struct slices_csr *m, int list, int number);
 
 /* The paper's score of an ordering (section 7.4.1): the mean over columns and consecutive rows of
  * the square of how many k both row-vectors cover. Over `vertices` rows; no values are needed. */

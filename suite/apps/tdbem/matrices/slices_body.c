@@ -32,28 +32,51 @@ static void order_triangles(struct body *b, struct placed *placed, const double 
     for (int p = 0; p < b->triangles; p++) b->triangle[p] = placed[p].triangle;
 }
 
-static void fill_triangle(struct body *b, int p) {
-    const int *c = b->mesh->corner[b->triangle[p]];
+/* Image g of the triangle at place p as an inner one. Where it turns round two corners change
+ * places. */
+static void fill_inner(struct body *b, int p, int g) {
+    const int *c = b->mesh->corner[b->triangle[p]], at = p + g * b->triangles;
     double corner[3][3];
-    struct shells_triangle *t = &b->inner[p];
-    memcpy(b->corner[p], c, sizeof b->corner[p]);
-    for (int e = 0; e < 3; e++) memcpy(corner[e], b->x[c[e]], sizeof corner[e]);
-    shells_triangle(t, (const double(*)[3])corner);
-    b->radius[p] = 0;
+    for (int e = 0; e < 3; e++) {
+        b->corner[at][e] = c[mirror_turns(&b->mesh->mirror, g) ? (3 - e) % 3 : e];
+        memcpy(corner[e], b->x[b->corner[at][e] + g * b->vertices], sizeof corner[e]);
+    }
+    shells_triangle(&b->inner[at], (const double(*)[3])corner);
+    b->radius[at] = 0;
     for (int k = 0; k < 3; k++)
-        b->centre[p][k] = (corner[0][k] + corner[1][k] + corner[2][k]) * (1 / 3.0);
+        b->centre[at][k] = (corner[0][k] + corner[1][k] + corner[2][k]) * (1 / 3.0);
     for (int e = 0; e < 3; e++) {
         double r2 = 0;
         for (int k = 0; k < 3; k++) {
-            double d = corner[e][k] - b->centre[p][k];
+            double d = corner[e][k] - b->centre[at][k];
             r2 += d * d;
-            b->field[FIELD_CORNER + 3 * e + k][p] = corner[e][k];
+        }
+        b->radius[at] = fmax(b->radius[at], sqrt(r2));
+    }
+}
+
+static void fill_triangle(struct body *b, int p) {
+    const struct shells_triangle *t = &b->inner[p];
+    for (int g = 0; g <= b->images; g++) fill_inner(b, p, g);
+    for (int e = 0; e < 3; e++) {
+        for (int k = 0; k < 3; k++) {
+            b->field[FIELD_CORNER + 3 * e + k][p] = t->corner[e][k];
             b->field[FIELD_CURL + 3 * e + k][p] = t->curl[e][k];
         }
         b->field[FIELD_NORMAL + e][p] = t->normal[e];
-        b->radius[p] = fmax(b->radius[p], sqrt(r2));
     }
     b->field[FIELD_AREA][p] = t->area;
+}
+
+/* Vertices and their images in units of delta. */
+static void fill_vertices(struct body *b) {
+    for (int g = 0; g <= b->images; g++)
+        for (int i = 0; i < b->vertices; i++) {
+            double x[3];
+            mirror_point(&b->mesh->mirror, g, b->mesh->x[i], x);
+            for (int c = 0; c < 3; c++)
+                b->x[i + g * b->vertices][c] = (x[c] - b->middle[c]) / b->delta;
+        }
 }
 
 /* Rings and stars; star has room for the ring's corners. */
@@ -87,14 +110,16 @@ evn_status body_open(struct body *b, const struct mesh *mesh, double delta) {
     b->delta = delta;
     b->vertices = mesh->vertices;
     b->triangles = mesh->triangles;
+    b->images = mirror_images(&mesh->mirror);
     const size_t t = (size_t)mesh->triangles, v = (size_t)mesh->vertices;
+    const size_t all = (size_t)b->images + 1;
     const size_t padded = (t + 2 * LANES) / LANES * LANES;
     b->triangle = malloc(t * sizeof *b->triangle);
-    b->corner = malloc(t * sizeof *b->corner);
-    b->centre = malloc(t * sizeof *b->centre);
-    b->radius = malloc(t * sizeof *b->radius);
-    b->inner = malloc(t * sizeof *b->inner);
-    b->x = malloc(v * sizeof *b->x);
+    b->corner = malloc(all * t * sizeof *b->corner);
+    b->centre = malloc(all * t * sizeof *b->centre);
+    b->radius = malloc(all * t * sizeof *b->radius);
+    b->inner = malloc(all * t * sizeof *b->inner);
+    b->x = malloc(all * v * sizeof *b->x);
     b->ring_start = malloc((v + 1) * sizeof *b->ring_start);
     b->ring = malloc(3 * t * sizeof *b->ring);
     b->star_start = malloc((v + 1) * sizeof *b->star_start);
@@ -118,8 +143,7 @@ evn_status body_open(struct body *b, const struct mesh *mesh, double delta) {
             size = fmax(size, high - low[c]);
             b->middle[c] = 0.5 * (low[c] + high);
         }
-        for (int i = 0; i < mesh->vertices; i++)
-            for (int c = 0; c < 3; c++) b->x[i][c] = (mesh->x[i][c] - b->middle[c]) / delta;
+        fill_vertices(b);
         order_triangles(b, placed, low, size);
         for (int p = 0; p < b->triangles; p++) fill_triangle(b, p);
         fill_rings(b, mark);
@@ -146,6 +170,12 @@ void body_close(struct body *b) {
     memset(b, 0, sizeof *b);
 }
 
+/* Whether a vertex is at one place with itself behind the planes of image g. */
+static int stays(const struct body *b, int g, int v) {
+    const struct mirror *mirror = &b->mesh->mirror;
+    return !(mirror_flips(mirror, g) & ~mirror_on(mirror, b->mesh->x[v]));
+}
+
 enum nearness pair_nearness(const struct body *b, int p, int q) {
     double d2 = 0;
     const double H = b->radius[p] + b->radius[q];
@@ -157,7 +187,8 @@ enum nearness pair_nearness(const struct body *b, int p, int q) {
     if (d2 >= 4 * H * H) return MIDDLE;
     for (int e = 0; e < 3; e++)
         for (int f = 0; f < 3; f++)
-            if (b->corner[p][e] == b->corner[q][f]) return TOUCHING;
+            if (b->corner[p][e] == b->corner[q][f] && stays(b, q / b->triangles, b->corner[p][e]))
+                return TOUCHING;
     return NEAR;
 }
 

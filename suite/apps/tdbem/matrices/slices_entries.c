@@ -115,6 +115,8 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
                           const struct slices_options *o) {
     evn_status status = options_check(o, mesh);
     if (status) return status;
+    if (mesh->mirror.axes)
+        return evn_fail(EVN_USAGE, "matrices: entries are looked up without planes");
     if (o->beta) return evn_fail(EVN_USAGE, "matrices: entries are looked up without admittances");
     for (int e = 0; e < count; e++) {
         const struct slices_entry *s = &entry[e];

@@ -13,6 +13,8 @@ enum { FIELD_CORNER = 0, FIELD_NORMAL = 9, FIELD_CURL = 12, FIELD_AREA = 21, FIE
 struct body {
     const struct mesh *mesh;
     int vertices, triangles;
+    int images; /* behind planes: image g of the triangle at a place is at place + g * triangles in
+                   corner, centre, radius and inner; of vertex v at v + g * vertices in x */
     double delta;
     int *triangle;                 /* [place]: number of the triangle */
     int (*corner)[3];              /* [place]: vertices of the triangle */
@@ -76,7 +78,7 @@ evn_status ranges_room(struct slices *s, int from, int to);
  * kmax_points, which are known for those before. */
 void ranges_measure(struct slices *s, int from, int vertices);
 
-/* Distance of the triangles at two positions. */
+/* Distance of the triangles at two places, the second of which may be an image's. */
 enum nearness pair_nearness(const struct body *b, int p, int q);
 
 /* Loads a vector of outer triangles; `place` has LANES entries. */

@@ -108,6 +108,19 @@ void slices_csr_free(struct slices_csr *m) {
     memset(m, 0, sizeof *m);
 }
 
+size_t slices_csr_find(const struct slices_csr *m, int list, int number) {
+    const size_t end = m->start[list + 1];
+    size_t low = m->start[list], high = end;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->column[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && m->column[low] == number ? low : end;
+}
+
 double slices_score(const struct slices *s, int vertices) {
     double sum = 0;
     for (size_t j = 0; j < (size_t)s->columns; j++)

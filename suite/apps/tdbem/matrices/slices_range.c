@@ -1,7 +1,8 @@
 /* Which k a row-vector has, from geometry alone: M_k(i,j) can be non-zero only while a sphere of
  * radius (k-2 .. k+1) delta around a point of i's support meets j's support. Supports are
- * connected, so it is one range; it is stored whole, since a rule with few points may leave its
- * ends unsampled.
+ * connected, so it is one range, and that of a support and of its images behind planes is one from
+ * the nearest to the farthest of them; it is stored whole, since a rule with few points may leave
+ * its ends unsampled.
  *
  * The largest distance of two supports is one of two vertices. The smallest lies between the gap
  * along the line of the centroids and the distance of the nearest vertices; only where a multiple
@@ -113,7 +114,8 @@ static double gap_of(const struct body *b, int p, int q) {
     return (bottom - top) / sqrt(dot(u, u) + 1e-300);
 }
 
-/* Squared distances of the vertices to the nearest and to the farthest vertex of j's star. */
+/* Squared distances of the vertices to the nearest and to the farthest vertex of j's star and its
+ * images. */
 static void reaches(double *restrict near2, double *restrict far2, const struct arrays *s,
                     const struct body *b, int j) {
     const int n = s->vertices;
@@ -122,8 +124,9 @@ static void reaches(double *restrict near2, double *restrict far2, const struct 
         near2[v] = INFINITY;
         far2[v] = 0;
     }
-    for (int k = b->star_start[j]; k < b->star_start[j + 1]; k++) {
-        const double *w = b->x[b->star[k]];
+    const int star = b->star_start[j + 1] - b->star_start[j];
+    for (int k = 0; k < star * (b->images + 1); k++) {
+        const double *w = b->x[b->star[b->star_start[j] + k % star] + k / star * b->vertices];
         const double wx = w[0], wy = w[1], wz = w[2];
 #pragma omp simd
         for (int v = 0; v < n; v++) {
@@ -141,12 +144,13 @@ static double support_floor(const struct body *b, int i, int j, double low, doub
     const double least = low > 0 ? floor(low) : 0;
     double known = floor(high);
     for (int s = b->ring_start[i]; s < b->ring_start[i + 1]; s++)
-        for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++) {
-            const int p = b->ring[s], q = b->ring[t];
-            if (known <= least) return known;
-            if (gap_of(b, p, q) >= known) continue;
-            known = fmin(known, floor(sqrt(triangles2(&b->inner[p], &b->inner[q]))));
-        }
+        for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+            for (int g = 0; g <= b->images; g++) {
+                const int p = b->ring[s], q = b->ring[t] + g * b->triangles;
+                if (known <= least) return known;
+                if (gap_of(b, p, q) >= known) continue;
+                known = fmin(known, floor(sqrt(triangles2(&b->inner[p], &b->inner[q]))));
+            }
     return known;
 }
 
@@ -168,7 +172,10 @@ static void column(const struct slices *s, const struct body *b, const struct ar
     const int needed = arrays->needed[last_row - arrays->from];
     for (int p = 0; p < needed; p++) w->low[p] = INFINITY;
     for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
-        gaps(w->low, arrays, needed, &b->inner[b->ring[t]], b->centre[b->ring[t]]);
+        for (int g = 0; g <= b->images; g++) {
+            const int q = b->ring[t] + g * b->triangles;
+            gaps(w->low, arrays, needed, &b->inner[q], b->centre[q]);
+        }
     reaches(w->near2, w->far2, arrays, b, j);
     const int reach = options_reach(s->problem, s->eta);
     for (int i = arrays->from; i <= last_row; i++) {
@@ -273,14 +280,16 @@ static void reach_close(struct reach *w) {
     free(w->far2);
 }
 
-/* Squared distances of a point to the triangles that are wanted. */
+/* Squared distances of a point to the triangles that are wanted, or to images of them. */
 static void point_distances(const struct body *b, const double x[3], const char *wanted,
                             double *near2) {
-    for (int p = 0; p < b->triangles; p++) {
+    for (int p = 0; p < b->triangles; p++) near2[p] = INFINITY;
+    for (int q = 0; q < b->triangles * (b->images + 1); q++) {
+        const int p = q % b->triangles;
         if (!wanted[p]) continue;
-        const struct shells_triangle *t = &b->inner[p];
+        const struct shells_triangle *t = &b->inner[q];
         double height;
-        near2[p] = foot2(t, x, &height);
+        near2[p] = fmin(near2[p], foot2(t, x, &height));
         for (int e = 0; e < 3; e++) {
             double r[3];
             for (int c = 0; c < 3; c++) r[c] = x[c] - t->corner[(e + 1) % 3][c];
@@ -297,9 +306,11 @@ static void point_range(const struct slices *s, const struct body *b, const doub
     double low2 = INFINITY, far2 = 0;
     for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
         low2 = fmin(low2, near2[b->ring[t]]);
-    for (int v = b->star_start[j]; v < b->star_start[j + 1]; v++) {
+    const int star = b->star_start[j + 1] - b->star_start[j];
+    for (int k = 0; k < star * (b->images + 1); k++) {
+        const int v = b->star[b->star_start[j] + k % star] + k / star * b->vertices;
         double r[3];
-        for (int c = 0; c < 3; c++) r[c] = x[c] - b->x[b->star[v]][c];
+        for (int c = 0; c < 3; c++) r[c] = x[c] - b->x[v][c];
         far2 = fmax(far2, dot(r, r));
     }
     double first = floor(sqrt(low2));
@@ -399,7 +410,7 @@ static evn_status no_room(const struct body *b) {
 static evn_status too_far(const struct body *b, int steps) {
     return evn_fail(EVN_USAGE,
                     "matrices: an entry has %d steps of delta %.3g, at most %d can be kept: "
-                    "triangles of %.3g are too large for it, or a point too far",
+                    "triangles of %.3g are too large for it, or a point or a plane too far",
                     steps, b->delta, UINT8_MAX, b->mesh->h_max);
 }
 

@@ -35,8 +35,8 @@ evn_status mesh_new(struct mesh **out, int vertices, const double (*x)[3], int t
         return evn_fail(EVN_MEMORY, "mesh: no memory for %d vertices and %d triangles", vertices,
                         triangles);
     }
-    if (vertices > 0) memcpy(m->x, x, (size_t)vertices * sizeof *m->x);
-    if (triangles > 0) memcpy(m->corner, corner, (size_t)triangles * sizeof *m->corner);
+    if (vertices > 0 && x) memcpy(m->x, x, (size_t)vertices * sizeof *m->x);
+    if (triangles > 0 && corner) memcpy(m->corner, corner, (size_t)triangles * sizeof *m->corner);
     for (int i = 0; i < vertices; i++) m->number[i] = i;
     *out = m;
     return EVN_OK;
@@ -53,17 +53,21 @@ void mesh_close(struct mesh *m) {
     free(m);
 }
 
-static evn_status check(struct mesh *m, const char *name);
-
 evn_status mesh_open(struct mesh **out, const char *what) { return mesh_open_scaled(out, what, 1); }
 
-evn_status mesh_open_scaled(struct mesh **out, const char *what, double scale) {
+evn_status mesh_load(struct mesh **out, const char *what, double scale) {
     *out = NULL;
+    evn_status status = mesh_made(what) ? mesh_make(out, what) : mesh_read(out, what);
+    for (int v = 0; !status && v < (*out)->vertices; v++)
+        for (int c = 0; c < 3; c++) (*out)->x[v][c] *= scale;
+    return status;
+}
+
+evn_status mesh_open_scaled(struct mesh **out, const char *what, double scale) {
     struct mesh *m = NULL;
-    evn_status status = mesh_made(what) ? mesh_make(&m, what) : mesh_read(&m, what);
-    for (int v = 0; !status && v < m->vertices; v++)
-        for (int c = 0; c < 3; c++) m->x[v][c] *= scale;
-    if (!status) status = check(m, what);
+    *out = NULL;
+    evn_status status = mesh_load(&m, what, scale);
+    if (!status) status = mesh_check_read(m, what);
     if (status)
         mesh_close(m);
     else
@@ -142,9 +146,13 @@ static double triangle_distance2(const struct mesh *m, int t, const double x[3])
 
 int mesh_inside(const struct mesh *m, const double x[3], double *distance) {
     double angle = 0, best = INFINITY;
-    for (int t = 0; t < m->triangles; t++) {
-        angle += solid_angle(m, t, x);
-        if (distance) best = fmin(best, triangle_distance2(m, t, x));
+    for (int g = 0; g <= mirror_images(&m->mirror); g++) {
+        double seen[3]; /* an image is seen as the body is from the point's image */
+        mirror_point(&m->mirror, g, x, seen);
+        for (int t = 0; t < m->triangles; t++) {
+            angle += solid_angle(m, t, seen);
+            if (distance) best = fmin(best, triangle_distance2(m, t, seen));
+        }
     }
     if (distance) *distance = sqrt(best);
     return angle > 2 * M_PI;
@@ -165,6 +173,13 @@ unsigned long long mesh_hash(const struct mesh *m) {
             h = (h ^ (uint64_t)m->corner[t][c]) * 0xc4ceb9fe1a85ec53u;
             h ^= h >> 29;
         }
+    for (int c = 0; c < 3; c++) {
+        uint64_t bits;
+        if (!(m->mirror.axes >> c & 1)) continue;
+        memcpy(&bits, &m->mirror.at[c], sizeof bits);
+        h = (h ^ bits ^ (uint64_t)c << 62) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
     return h;
 }
 
@@ -262,7 +277,9 @@ static evn_status check_elements(const struct mesh *m, const char *name) {
     return EVN_OK;
 }
 
-static evn_status drop_unused(struct mesh *m) {
+evn_status mesh_drop_unused(struct mesh *m, const char *name) {
+    evn_status status = check_elements(m, name);
+    if (status) return status;
     int *to = calloc((size_t)m->vertices, sizeof *to);
     if (!to) return evn_fail(EVN_MEMORY, "mesh: no memory for %d vertices", m->vertices);
     for (int t = 0; t < m->triangles; t++)
@@ -587,7 +604,7 @@ static void note_folds(struct mesh *m, const int *across) {
 
 /* Largest distance of two vertices. None is larger than twice the largest distance from the middle,
  * and a vertex that is nearer to the middle is not so far from any other. */
-static evn_status measure_longest(struct mesh *m) {
+evn_status mesh_measure_longest(struct mesh *m) {
     double low[3], high[3], middle[3], radius = 0;
     struct mesh_tree *tree;
     evn_status status = mesh_tree_open(&tree, m);
@@ -625,7 +642,7 @@ static evn_status measure(struct mesh *m) {
         }
     }
     m->h_mean = length / (3.0 * m->triangles);
-    evn_status status = measure_longest(m);
+    evn_status status = mesh_measure_longest(m);
     if (!status && (m->longest > 1e3 || m->longest < 1e-3))
         mesh_note(m, "the body is %.3g long: is that the unit of length meant? (--unit mm)",
                   m->longest);
@@ -634,12 +651,12 @@ static evn_status measure(struct mesh *m) {
 
 evn_status mesh_check(struct mesh *m, const char *name) {
     m->note[0] = 0;
-    return check(m, name);
+    return mesh_check_read(m, name);
 }
 
-static evn_status check(struct mesh *m, const char *name) {
+evn_status mesh_check_read(struct mesh *m, const char *name) {
     m->dropped = m->flipped = 0;
-    evn_status status = check_elements(m, name);
+    evn_status status = mesh_drop_unused(m, name);
     if (status) return status;
     if (m->triangles > INT_MAX / 3)
         return evn_fail(EVN_USAGE, "%s: %d triangles are more than can be handled", name,
@@ -650,7 +667,6 @@ static evn_status check(struct mesh *m, const char *name) {
     unsigned char *turn = malloc(t);
     if (!across || !component || !queue || !turn)
         status = evn_fail(EVN_MEMORY, "mesh: no memory for %zu triangles", t);
-    if (!status) status = drop_unused(m);
     if (!status) status = check_doubles(m, name);
     if (!status) status = join_edges(m, name, across);
     if (!status) status = orient(m, name, across, component, turn, queue);

@@ -13,6 +13,7 @@
 #ifndef TDBEM_MESH_H
 #define TDBEM_MESH_H
 
+#include "tdbem/mesh/mesh_mirror.h"
 #include <evener/status.h>
 #include <evener/program.h>
 
@@ -33,7 +34,8 @@ struct mesh {
     int components;
     double volume, area;
     double h_min, h_mean, h_max; /* lengths of edges */
-    double longest;              /* largest distance of two vertices */
+    double longest;              /* largest distance of two vertices, of images too */
+    struct mirror mirror;        /* planes that the body has images behind */
     int dropped;                 /* vertices of the file that no triangle uses */
     int flipped;                 /* triangles whose orientation was turned */
     char note[1024];             /* repairs and warnings, one line; "" for none */
@@ -51,9 +53,16 @@ evn_status mesh_open(struct mesh **out, const char *what);
 evn_status mesh_open_scaled(struct mesh **out, const char *what, double scale);
 void mesh_close(struct mesh *mesh);
 
-/* A copy of the given vertices and triangles, unchecked; number[v] = v. */
+/* A copy of the given vertices and triangles, unchecked; number[v] = v. NULL: to be filled in. */
 evn_status mesh_new(struct mesh **out, int vertices, const double (*x)[3], int triangles,
                     const int (*corner)[3]);
+
+/* The parts of mesh_open_scaled(): reading; vertices and triangles one by one, dropping vertices
+ * that no triangle uses; mesh_check() that keeps the note of these; `longest` alone. */
+evn_status mesh_load(struct mesh **out, const char *what, double scale);
+evn_status mesh_drop_unused(struct mesh *mesh, const char *name);
+evn_status mesh_check_read(struct mesh *mesh, const char *name);
+evn_status mesh_measure_longest(struct mesh *mesh);
 
 /* Drops vertices that no triangle uses, orients, checks and measures, as mesh_open() does; `name`
  * begins the messages. Triangles are numbered from 0 in messages, vertices as in `number`. */
@@ -68,8 +77,8 @@ unsigned long long mesh_hash(const struct mesh *mesh);
 /* Unit normal of a triangle into the air, and its area. */
 double mesh_normal(const struct mesh *mesh, int triangle, double normal[3]);
 
-/* 1 if a point is inside of the solid (by solid angle), else 0; and its distance to the surface if
- * `distance` is not NULL. */
+/* 1 if a point is inside of the solid or of an image (by solid angle), else 0; and its distance to
+ * these surfaces if `distance` is not NULL. */
 int mesh_inside(const struct mesh *mesh, const double x[3], double *distance);
 
 /* present[f]: the present number of the file's vertex f or of the one it was merged with, -1 where

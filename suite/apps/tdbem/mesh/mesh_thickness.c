@@ -98,7 +98,7 @@ static double look(int t, void *arg) {
     return reach(w);
 }
 
-evn_status mesh_thickness(struct mesh_thickness *out, const struct mesh *mesh, double most) {
+static evn_status find_thickness(struct mesh_thickness *out, const struct mesh *mesh, double most) {
     *out = (struct mesh_thickness){INFINITY, INFINITY, {-1, -1}, {-1, -1}};
     struct mesh_tree *tree;
     evn_status status = mesh_tree_open(&tree, mesh);
@@ -111,4 +111,17 @@ evn_status mesh_thickness(struct mesh_thickness *out, const struct mesh *mesh, d
     }
     mesh_tree_close(tree);
     return EVN_OK;
+}
+
+evn_status mesh_thickness(struct mesh_thickness *out, const struct mesh *mesh, double most) {
+    struct mesh *whole;
+    if (!mesh->mirror.axes) return find_thickness(out, mesh, most);
+    evn_status status = mirror_whole(&whole, mesh);
+    if (!status) status = find_thickness(out, whole, most);
+    for (int i = 0; !status && i < 2; i++) {
+        if (out->wall_at[i] >= 0) out->wall_at[i] %= mesh->triangles;
+        if (out->gap_at[i] >= 0) out->gap_at[i] %= mesh->triangles;
+    }
+    mesh_close(whole);
+    return status;
 }

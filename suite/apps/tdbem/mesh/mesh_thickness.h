@@ -6,7 +6,8 @@
 #include "tdbem/mesh/mesh.h"
 
 /* Two triangles face each other if their normals point apart (through the body) or together
- * (through the air), to 60 degrees, and they have no corner in common. */
+ * (through the air), to 60 degrees, and they have no corner in common. Images behind planes count.
+ */
 struct mesh_thickness {
     double wall; /* smallest distance through the body; INFINITY: nothing below `most` */
     double gap;  /* likewise through the air */

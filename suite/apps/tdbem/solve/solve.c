@@ -96,16 +96,8 @@ static int is_symmetric(const struct slices_csr *m) {
     for (int i = 0; i < m->rows; i++)
         for (size_t e = m->start[i]; e < m->start[i + 1]; e++) {
             const int j = m->column[e];
-            size_t low = m->start[j], high = m->start[j + 1];
-            while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (m->column[middle] < i)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low == m->start[j + 1] || m->column[low] != i || m->value[low] != m->value[e])
-                return 0;
+            const size_t other = slices_csr_find(m, j, i);
+            if (other == m->start[j + 1] || m->value[other] != m->value[e]) return 0;
         }
     return 1;
 }
