@@ -163,6 +163,14 @@ class Bodies(Base):
             done = self.evener("--mesh", self.cubes((0, 0, 0), place), "--steps", "2", "--quiet")
             self.assertNotRegex(done.stderr, "cuts|overlap", place)
 
+    def test_thin(self):
+        """Rigid faces nearer to each other than a 350th of their edges are refused before anything is computed; soft ones are not."""
+        thin, there = self.cubes((0, 0, 0), (1.0035, 0, 0)), "a wall or gap of 0.0035 is too thin for rigid faces with edges of 1.41 there: expected 0.00404"
+        self.refused("--mesh", thin, "--steps", "2", says=there)
+        self.refused("--mesh", thin, "--dry", says=there)
+        self.evener("--mesh", thin, "--problem", "soft", "--steps", "2", "--quiet")
+        self.evener("--mesh", self.cubes((0, 0, 0), (1.0045, 0, 0)), "--steps", "2", "--quiet")
+
     def test_none(self):
         """A file of a mesh without anything in it."""
         with open(self.path("n.msh"), "w") as f:

@@ -398,7 +398,7 @@ static evn_status open_body(tdbem *p) {
 /* Of a rigid body walls and gaps that are thinner leave a field for ever, or one that grows: the
  * two sides are beyond the quadrature. */
 static evn_status check_walls(const tdbem *p) {
-    enum { PART = 250 }; /* of the longest edge there */
+    enum { PART = 350 }; /* of the longest edge there */
     const double facing = p->shape.facing, edge = p->beside;
     if (p->options.problem != TDBEM_RIGID || facing >= edge / PART) return EVN_OK;
     return evn_fail(EVN_USAGE,

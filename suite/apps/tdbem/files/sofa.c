@@ -1,31 +1,28 @@
-/* SOFA files by libnetcdf, made in memory, so that they come whole or not at all as others do. */
+/* SOFA files by libnetcdf, made in a file of their own and copied, so that they come whole or not
+ * at all as others do. */
 #include "tdbem/files/sofa.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <evener/version.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- the library ---- */
 
-/* Of <netcdf.h> and <netcdf_mem.h>. */
+/* Of <netcdf.h>. */
 enum { NC_NETCDF4 = 0x1000, NC_DOUBLE = 6, NC_GLOBAL = -1 };
-struct nc_memio {
-    size_t size;
-    void *memory;
-    int flags;
-};
 
 static struct {
-    int (*create)(const char *path, int mode, size_t size, int *file);
+    int (*create)(const char *path, int mode, int *file);
     int (*dim)(int file, const char *name, size_t length, int *dim);
     int (*var)(int file, const char *name, int type, int dims, const int *dim, int *var);
     int (*text)(int file, int var, const char *name, size_t length, const char *text);
     int (*enddef)(int file);
     int (*put)(int file, int var, const double *value);
-    int (*close)(int file, struct nc_memio *out);
-    int (*abort)(int file);
+    int (*close)(int file);
     const char *(*say)(int error);
     int found;
 } nc;
@@ -34,10 +31,10 @@ static int resolve(void *library) {
     const struct {
         void *to;
         const char *name;
-    } all[] = {
-        {&nc.create, "nc_create_mem"}, {&nc.dim, "nc_def_dim"},   {&nc.var, "nc_def_var"},
-        {&nc.text, "nc_put_att_text"}, {&nc.enddef, "nc_enddef"}, {&nc.put, "nc_put_var_double"},
-        {&nc.close, "nc_close_memio"}, {&nc.abort, "nc_abort"},   {&nc.say, "nc_strerror"}};
+    } all[] = {{&nc.create, "nc_create"}, {&nc.dim, "nc_def_dim"},
+               {&nc.var, "nc_def_var"},   {&nc.text, "nc_put_att_text"},
+               {&nc.enddef, "nc_enddef"}, {&nc.put, "nc_put_var_double"},
+               {&nc.close, "nc_close"},   {&nc.say, "nc_strerror"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         void *function = dlsym(library, all[i].name);
         if (!function) return 0;
@@ -54,8 +51,8 @@ evn_status sofa_find(void) {
     }
     if (nc.found) return EVN_OK;
     return evn_fail(EVN_MISSING,
-                    "a .sofa file is written by libnetcdf 4.7 or later, and %s is not there or is "
-                    "older; expected it installed (libnetcdf19), or a name with .wav or .npz",
+                    "a .sofa file is written by libnetcdf, and %s is not there; expected it "
+                    "installed (libnetcdf19), or a name with .wav or .npz",
                     names[0]);
 }
 
@@ -164,30 +161,44 @@ static void fill(struct writer *w, const struct sofa *s, const double *value, do
     put(w, late, delay);
 }
 
-static evn_status write_all(FILE *out, const struct sofa *s, const double *value, double *delay) {
+static evn_status copy_file(FILE *out, const char *path) {
+    char part[8192];
+    FILE *in = fopen(path, "re");
+    if (!in) return evn_fail(EVN_SYSTEM, "%s: %s", path, strerror(errno));
+    for (size_t n; (n = fread(part, 1, sizeof part, in)) > 0;) fwrite(part, 1, n, out);
+    const int bad = ferror(in);
+    fclose(in);
+    return bad ? evn_fail(EVN_SYSTEM, "%s: it cannot be read", path) : EVN_OK;
+}
+
+/* In the file `path`, which is there, and from there to `out`. */
+static evn_status write_all(FILE *out, const char *path, const struct sofa *s, const double *value,
+                            double *delay) {
     struct writer w = {0};
-    struct nc_memio whole = {0};
-    w.error = nc.create("evener.sofa", NC_NETCDF4, 0, &w.file);
+    w.error = nc.create(path, NC_NETCDF4, &w.file);
     if (!w.error) {
         fill(&w, s, value, delay);
-        if (w.error)
-            nc.abort(w.file);
-        else
-            w.error = nc.close(w.file, &whole);
+        const int closed = nc.close(w.file);
+        if (!w.error) w.error = closed;
     }
-    if (w.error) return evn_fail(EVN_SYSTEM, "td-bem: libnetcdf: %s", nc.say(w.error));
-    fwrite(whole.memory, 1, whole.size, out);
-    free(whole.memory);
-    return EVN_OK;
+    if (w.error) return evn_fail(EVN_SYSTEM, "%s: libnetcdf: %s", path, nc.say(w.error));
+    return copy_file(out, path);
 }
 
 evn_status sofa_write(FILE *out, const struct sofa *s) {
+    const char *folder = secure_getenv("TMPDIR");
+    char path[4096];
     evn_status status = sofa_find();
     if (status) return status;
+    snprintf(path, sizeof path, "%s/evener-XXXXXX", folder && *folder ? folder : "/tmp");
+    const int file = mkstemp(path);
+    if (file < 0) return evn_fail(EVN_SYSTEM, "%s: %s", path, strerror(errno));
     double *value = by_receiver(s), *delay = malloc((size_t)s->receivers * sizeof *delay);
-    status = value && delay ? write_all(out, s, value, delay)
+    status = value && delay ? write_all(out, path, s, value, delay)
                             : evn_fail(EVN_MEMORY, "td-bem: no memory for outputs");
     free(value);
     free(delay);
+    close(file);
+    unlink(path);
     return status;
 }
