@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static evn_status no_memory(void) {
     return evn_fail(EVN_MEMORY, "td-bem: no memory for the responses");
