@@ -464,7 +464,7 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
 
 /* Seconds on one core to integrate: work is counted in values and, for what is near and costs more,
  * in triangles; what a unit of it takes here is found with a small sphere. */
-static double work(double values, double triangles) { return values + 1700 * triangles; }
+static double work(double values, double triangles) { return values + 300 * triangles; }
 
 static double thread_seconds(void) {
     struct timespec now;
