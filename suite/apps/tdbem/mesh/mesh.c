@@ -284,20 +284,21 @@ evn_status mesh_drop_unused(struct mesh *m, const char *name) {
     if (!to) return evn_fail(EVN_MEMORY, "mesh: no memory for %d vertices", m->vertices);
     for (int t = 0; t < m->triangles; t++)
         for (int e = 0; e < 3; e++) to[m->corner[t][e]] = 1;
-    int kept = 0;
+    int kept = 0, dropped = 0;
     for (int v = 0; v < m->vertices; v++)
         if (to[v]) {
             memmove(m->x[kept], m->x[v], sizeof *m->x);
             m->number[kept] = m->number[v];
             to[v] = kept++;
         } else {
-            m->dropped += !m->same || m->same[m->number[v]] == m->number[v];
+            dropped += !m->same || m->same[m->number[v]] == m->number[v];
         }
     for (int t = 0; t < m->triangles; t++)
         for (int e = 0; e < 3; e++) m->corner[t][e] = to[m->corner[t][e]];
     m->vertices = kept;
     free(to);
-    if (m->dropped) mesh_note(m, "%d vertices that no triangle uses were dropped", m->dropped);
+    m->dropped += dropped;
+    if (dropped) mesh_note(m, "%d vertices that no triangle uses were dropped", dropped);
     return EVN_OK;
 }
 
