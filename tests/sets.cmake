@@ -14,7 +14,7 @@ set(full
     # the same programs again: other dice, OpenCL behind the same suites
     cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
     device-hip-late-2 gpu_lu_resident-hip-late
-    gpu_residual-opencl gpu_start-opencl gpu_bt-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
+    gpu_norms-opencl gpu_start-opencl gpu_steps-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
     exchange-resolution-opencl tdbem_solve-opencl mg_device-opencl ft_device-opencl shared-openmpi exchange-opencl
     # the other MPI
     own-mpi-mpich mpi-mpich shared-mpich

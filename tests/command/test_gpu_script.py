@@ -101,7 +101,7 @@ class Script(unittest.TestCase):
         self.go(0)
         self.assertIn("Nothing failed.", self.report)
         for line in ("| bt-mz | S | GPU | ", "| ft | S | GPU | ", "| mg | S | GPU | ", "| lu-mz | S | GPU 20 steps | ", " | verified |",
-                     "| device | cuda | passed | ", "| device | cuda:devices=0+0 | passed | ", "| gpu_bt | cuda | is not in the bundle |",
+                     "| device | cuda | passed | ", "| device | cuda:devices=0+0 | passed | ", "| gpu_steps | cuda | is not in the bundle |",
                      "  bt-mz rhs 0.25", "  lu-mz rhs 0.25", "ft class S\n  device 0  seconds\n  ft_lines 0.5", "  4 rows 1.25",
                      "| `sp_lines` | 2 | 1001 us | 100 |", "| bt-mz | ERROR SUMMARY: 0 errors |", " | same |", "Stand-in GPU, 9.0"):
             self.assertIn(line, self.report)
