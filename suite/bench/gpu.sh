@@ -263,7 +263,7 @@ suite() {
 }
 section "Conformance"
 tell "| test | device | | |" "|---|---|---|---|"
-for test in device resident gpu_norms gpu_steps gpu_lu_resident gpu_summation tdbem_solve ft_device mg_device; do suite 60 "$test" "$devices"; done
+for test in device resident gpu_norms gpu_steps gpu_lu_resident gpu_summation tdbem_solve; do suite 60 "$test" "$devices"; done
 suite 60 device "$twice"
 suite 60 exchange "$twice"
 

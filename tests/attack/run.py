@@ -33,7 +33,7 @@ def main():
     with box.opened(given.evener) as evener, box.opened(given.sanitized or given.evener) as strict:
         for name, part in {"fuzz": lambda: fuzz.fuzz(strict, fuzz.ALL, cases, seed, jobs, folder),
                            "environments": lambda: environments.run_matrix(strict, 2 * cases, seed, jobs, folder),
-                           "signals": lambda: signals.signals(evener, max(20, cases // 4), seed, given.limit),
+                           "signals": lambda: signals.signals(evener, max(60, cases // 2), seed, given.limit),
                            "crowd": lambda: crowd.crowd(evener, max(21, cases // 4), seed)}.items():
             begin = time.monotonic()
             print(f"-- {name}", flush=True)

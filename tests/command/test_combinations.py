@@ -133,12 +133,6 @@ class Pairs(Base):
 
 
 class Words(Base):
-    def test_value_is_no_workload(self):
-        """The name of a workload that is the value of an option is that value."""
-        self.silent("run", "bt-mz", "--units", "1:CPU:1", "--steps", "1", "--quiet", "--json", "td-bem")
-        self.assertEqual(self.load("td-bem")["app"], "bt-mz")
-        self.silent("run", "--json", "td-bem", "bt-mz", "--units", "1:CPU:1", "--steps", "1", "--quiet")
-
     def test_lists(self):
         """Empty, doubled and unknown entries of the studies' lists, before anything is printed."""
         for study, files in (("npbmz", []), ("schedules", [self.machine])):

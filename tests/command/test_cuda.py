@@ -72,37 +72,24 @@ class Late(unittest.TestCase):
         self.assertEqual(emulated["solver"], "cg")
         self.assertRegex(emulated["solver_reason"], "^cg: emulated.* is not known to be a GPU$")
 
-    def test_two_devices(self):
-        for units in ("2:GPU:1", "1:GPU:2"):
-            self.same(f"bt-mz --class S --units {units}")
+    def all(self, lines):
+        for what in lines:
+            with self.subTest(what=what):
+                self.same(what)
 
-    def test_zones_that_move(self):
-        for schedule in ("dynamic", "guided:time"):
-            self.same(f"sp-mz --class S --units 2:GPU:1 --schedule {schedule}")
+    def test_some(self):
+        self.all([f"bt-mz --class S --units {units}" for units in ("2:GPU:1", "1:GPU:2")] +
+                 [f"{workload} --class S --units 1:CPU:1,2:GPU:1 --schedule static" for workload in ("bt-mz", "sp-mz", "lu-mz")])
 
-    def test_hybrid(self):
-        for workload in ("bt-mz", "sp-mz", "lu-mz"):
-            self.same(f"{workload} --class S --units 1:CPU:1,2:GPU:1 --schedule static")
-
-    def test_boundary_elements(self):
-        self.same("td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1 --schedule static")
-
-    def test_blocks_of_ranks(self):
-        """A device a rank, and one that ranks share: queues that wait for each other's."""
-        for more in ("--processes 2 --variant overlap", "--processes 8 --variant funneled", "--processes 4 --variant funneled --per-node 2"):
-            self.same(f"mg --class S --units 1:GPU:1 --oversubscribe {more}")
-
-    def test_transform(self):
-        for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
-            self.same(f"ft --class S --units {units} --oversubscribe")
-        self.same("ft --class S --units 1:CPU:1,1:GPU:1 --variant packed --oversubscribe --processes 2")
-        self.same("ft --class S --units 2:GPU:1 --schedule guided:time --oversubscribe")
-
-    def test_multigrid(self):
-        for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
-            self.same(f"mg --class S --units {units} --oversubscribe")
-        self.same("mg --class S --units 1:CPU:1,1:GPU:1 --oversubscribe --processes 2")
-        self.same("mg --class S --units 2:GPU:1 --schedule guided:time --oversubscribe")
+    def test_others(self):
+        """Zones and tasks that move; a device a rank, and one that ranks share: queues that wait for each other's."""
+        self.all([f"sp-mz --class S --units 2:GPU:1 --schedule {schedule}" for schedule in ("dynamic", "guided:time")] +
+                 ["td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1 --schedule static", "ft --class S --units 1:CPU:1,1:GPU:1 --variant packed --processes 2 --oversubscribe",
+                  "mg --class S --units 1:CPU:1,1:GPU:1 --oversubscribe --processes 2"] +
+                 [f"mg --class S --units 1:GPU:1 --oversubscribe {more}" for more in ("--processes 2 --variant overlap", "--processes 8 --variant funneled",
+                                                                                    "--processes 4 --variant funneled --per-node 2")] +
+                 [f"{app} --class S --oversubscribe --units {units}" for app in ("ft", "mg")
+                  for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1", "2:GPU:1 --schedule guided:time")])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
-"""NPB FT by the command: official checksums, the same bits from every set of units, schedule, number of ranks and variant, puts as
-counted by formulas, sizes of one's own, bad input.
+"""NPB FT by the command: official checksums, puts as counted by formulas, sizes of one's own, bad input. The same bits from every set of
+units, schedule, number of ranks and variant are test_hash.py's.
 
-Run: ctest -R command-ft, or tests/command/test_ft.py build/evener [test ..]; EVENER_FT=all adds class B, and all variants on 1 to 8 ranks.
+Run: ctest -R command-ft, or tests/command/test_ft.py build/evener [test ..]; EVENER_FT=all adds class B.
 """
 import itertools
 import json
 import os
 import shutil
-import signal
-import subprocess
-import time
 import unittest
 
 from base import EVENER, Base
@@ -58,17 +55,6 @@ class Ft(Base):
             self.assertLessEqual(sum(r["phases"].values()), 1.001 * r["seconds"])
             self.assertEqual(r["puts"], {"count": 0, "bytes": 0, "same_node": 0, "remote": 0})
             self.assertGreater(r["mops"], 0)
-
-    def test_same_bits(self):
-        lists = "1:CPU:1", "2:CPU:1", "1:CPU:2", "1:CPU:3", "2:CPU:1,1:CPU:2"
-        schedules = "static", "dynamic:chunk=1", "dynamic:chunk=5", "guided:time", "binpack", "interval"
-        for words, transposes in itertools.product((("--class", "S"), ("--size", "32x8x64")), "12"):
-            seen, ways = {}, [(u, "static") for u in lists] + [(lists[-1], s) for s in schedules]
-            for units, schedule in ways:
-                r = self.record(*words, "--units", units, "--schedule", schedule, "--transposes", transposes)
-                self.assertIs(r["verified"], True if "S" in words else None, f"{units} {schedule}")
-                seen[r["hash"], str(r["checksums"])] = units
-            self.assertEqual(len(seen), 1, f"{words} {transposes}: {list(seen.values())}")
 
     def test_two_transposes(self):
         one, two = (self.record("--class", "W", "--transposes", q, "--units", "1:CPU:2") for q in "12")
@@ -135,28 +121,6 @@ class Ft(Base):
 
     # ---- ranks ----
 
-    def test_ranks(self):
-        """Any number of ranks, on one node or as if on several, equal or not: the same bits."""
-        for words in ((("--class", "S")), ("--size", "32x8x64"), ("--size", "16x32x4")):
-            for transposes in "12":
-                alone = self.record(*words, "--transposes", transposes, "--units", "1:CPU:1")
-                ways = list(itertools.product("12345678", VARIANTS, (0, 1, 3))) if ALL else [
-                    ("2", "packed", 0), ("3", "slabs", 0), ("3", "best", 1), ("5", "best", 2), ("8", "best", 0), ("5", "packed", 2)]
-                for ranks, variant, node in ways:
-                    more = ("--per-node", str(node)) if node else ()
-                    r = self.record(*words, "--transposes", transposes, "--units", "1:CPU:1", "--processes", ranks, "--variant", variant,
-                                    *more)
-                    self.assertEqual((r["hash"], r["checksums"], r["verified"]),
-                                     (alone["hash"], alone["checksums"], alone["verified"]), f"{words} {ranks} {variant} {node}")
-
-    def test_teams_and_schedules_over_ranks(self):
-        alone = self.record("--class", "S")["hash"]
-        for units, schedule in (("2:CPU:1,1:CPU:2", "static"), ("1:CPU:2", "weighted"), ("3:CPU:1", "dynamic:chunk=3"),
-                                ("2:CPU:1", "static:chunk=1"), ("2:CPU:1", "interval")):
-            for more in ((), ("--variant", "packed"), ("--per-node", "1", "--transposes", "1")):
-                r = self.record("--class", "S", "--units", units, "--schedule", schedule, "--processes", "2", *more)
-                self.assertEqual((r["hash"], r["verified"]), (alone, True), f"{units} {schedule} {more}")
-
     def test_puts(self):
         """Exactly as many messages and bytes as the formulas say, on the same node or not."""
         self.puts_as_by_formulas("S")
@@ -180,31 +144,12 @@ class Ft(Base):
         whole = puts(SIZE["S"], 6, 4, "slabs", 1)
         self.assertEqual(r["puts"], {"count": whole[0] * 2 // 3, "bytes": whole[1] * 2 // 3, "same_node": 0, "remote": whole[0] * 2 // 3})
 
-    def test_tasks_that_move(self):
-        """A unit that becomes slow gives slabs to other ranks while the run goes on, and nobody sees it in the bits."""
-        for transposes in "12":
-            alone = self.record("--class", "S", "--steps", "12", "--transposes", transposes)
-            for more in ((), ("--variant", "packed"), ("--per-node", "1")):
-                r = self.moved("moved_between_ranks", "--class", "S", "--steps", "12", "--units", "1:CPU:1", "--processes", "3",
-                               "--schedule", "guided:time", "--slow", "1:20@1", "--transposes", transposes, *more)
-                self.assertEqual((r["hash"], r["checksums"]), (alone["hash"], alone["checksums"]), f"{transposes} {more}")
-
     def launchers(self):
         for kind in ("openmpi", "mpich"):
             plugin = os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")
             tool = shutil.which(f"mpirun.{kind}")
             if tool and os.path.exists(plugin):
                 yield [tool, *(["-q", "--oversubscribe"] if kind == "openmpi" else [])]
-
-    def test_mpi(self):
-        alone, found = self.record("--class", "S")["hash"], 0
-        for launcher in self.launchers():
-            found += 1
-            for more in (("--variant", "packed"), ("--variant", "slabs", "--per-node", "1"), ()):
-                r = self.record("--class", "S", "--units", "1:CPU:1", *more, launch=[*launcher, "-n", "2"])
-                self.assertEqual((r["hash"], r["verified"], len(r["ranks"])), (alone, True, 2))
-        if not found:
-            self.skipTest("there is no MPI with a plug-in")
 
     def test_unequal_ranks(self):
         """A rank with three cores has three times the planes of one with a single core."""
@@ -220,17 +165,6 @@ class Ft(Base):
                 self.assertEqual((r["hash"], [u["tasks"] for u in r["units"]]), (alone, [48, 16]))
         if not found:
             self.skipTest("there is no MPI with a plug-in")
-
-    def test_interrupt(self):
-        """Ranks that are interrupted end with one message."""
-        words = [EVENER, "run", "ft", "--class", "S", "--steps", "1000000", "--units", "1:CPU:1", "--processes", "2", "--oversubscribe",
-                 "--quiet"]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment) as process:
-            time.sleep(2)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
-        self.assertIn("interrupted", err)
 
 
 if __name__ == "__main__":

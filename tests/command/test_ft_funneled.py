@@ -78,11 +78,6 @@ class Funneled(Base):
                     self.same(r, want)
                     self.counts(r, name, ranks, per_node)
 
-    def test_best(self):
-        """The bits of ranks that write to each other."""
-        words = ("--class", "S", "--processes", "2", "--oversubscribe")
-        self.same(self.record(*self.words("--class", "S")), self.record("run", "ft", "--units", "1:CPU:1", *words))
-
     def test_multiple(self):
         """A context a rank, without it."""
         r = self.record("run", "ft", "--class", "S", "--variant", "slabs", "--units", "1:GPU:1", "--devices", "emulated", "--processes", "4",
@@ -100,13 +95,6 @@ class Funneled(Base):
         r = self.record(*self.words(*size, "--schedule", "weighted:speed=0.0001+1+1+0.0001", "--per-node", "2", ranks=4))
         self.same(r, self.alone(*size))
         self.assertEqual(r["puts"]["remote"], r["puts"]["count"])
-
-    def test_schedules(self):
-        words = ("--class", "S", "--steps", "9")
-        want = self.alone(*words)
-        for schedule in "interval", "dynamic:chunk=3", "weighted:speed=1+3+2":
-            with self.subTest(schedule=schedule):
-                self.same(self.record(*self.words(*words, "--schedule", schedule, ranks=3)), want)
 
     def test_overlap(self):
         """While a rank puts, the device has pieces of others: not every time, but in a pass."""
@@ -155,15 +143,6 @@ class Funneled(Base):
                            (("--devices", "emulated:memory=1MiB"), "64 planes and 64 rows of 2 ranks need 8.")):
             self.refuses([*self.words(), *more, "--quiet"], says)
 
-    def test_lost_device(self):
-        for fail, more in (("kernel@300", ()), ("lost@600", ("--per-node", "2")), ("copy@100", ()), ("lost@1", ()), ("alloc@3", ()),
-                           ("lost@40", ("--per-node", "1"))):
-            with self.subTest(fail=fail, more=more):
-                done = self.evener(*self.words(*more, "--quiet", devices="emulated:fail=" + fail, ranks=4), status=None)
-                self.assertIn(done.returncode, (2, 3))
-                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
-                self.assertIn("on purpose", done.stderr)
-
     def test_lost_rank(self):
         """A master, the other one, members: the run ends with one line."""
         for victim in range(4):
@@ -186,15 +165,6 @@ class Funneled(Base):
                     going.wait()
                 self.assertEqual((going.returncode, said.count("\n")), (3, 1), said)
                 self.assertIn(f"process {victim} of 4 (pid {pid}) was ended by signal 9", said)
-
-    def test_interrupted(self):
-        words = self.words("--size", "32x16x16", "--steps", "100000", "--quiet", "--checkpoint", "i", "--every", "2", ranks=4)
-        going = subprocess.Popen([EVENER, *words], cwd=self.folder, stderr=subprocess.PIPE, text=True)
-        while not os.path.exists(os.path.join(self.folder, "i")) and going.poll() is None:
-            time.sleep(0.002)
-        going.send_signal(signal.SIGINT)
-        _, said = going.communicate(timeout=60)
-        self.assertEqual((going.returncode, said.count("\n")), (130, 1), said)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """evener model ft, model mg: steps in virtual time. Messages, bytes and copies against the formulas of the benchmarks' structure,
-made here; limits where the answer is known; what has to grow or shrink with a figure; the paper's results as ranges; bad input.
+made here; limits where the answer is known; what has to grow or shrink with a figure; bad input. The papers' results are command-papers'.
 
 Run: ctest -R command-ft-mg-model, or tests/command/test_ft_mg_model.py build/evener [test ..]
 """
@@ -40,6 +40,7 @@ class Base(base.Base):
             self.assertAlmostEqual(sum(r["groups_s"].values()), r["step_s"], delta=1e-9 * r["step_s"])
             self.assertAlmostEqual(r["speedup"] * r["step_s"], self.record["one_thread_s"], delta=1e-9)
         return {(r["nodes"], r["variant"], r["gpu"]): r for r in self.record["in_time"]}
+
 
 class FtCounts(Base):
     """Sections 4.2 to 4.4 of the structure: R6, R8, R9, R12, R18."""
@@ -213,79 +214,6 @@ class Monotone(Base):
                     self.assertGreaterEqual(row["step_s"], 0.98 * before[key]["step_s"], (app, figure, key))
                     longer += row["step_s"] > before[key]["step_s"]
                 self.assertGreater(longer, 0, (app, figure))
-
-    def test_more_nodes(self):
-        for app in ("ft", "mg"):
-            rows = self.rows(app, "--nodes", "1,2,4,8,16")
-            for (nodes, variant, gpu), row in rows.items():
-                if nodes > 1 and (app == "ft" or variant == "funneled" or not gpu):
-                    self.assertLess(row["step_s"], rows[nodes // 2, variant, gpu]["step_s"], (app, nodes, variant))
-
-    def test_same_again(self):
-        self.assertEqual(self.rows("mg", "--nodes", "4"), self.rows("mg", "--nodes", "4"))
-
-
-class Paper(Base):
-    """What the paper found, as orders of magnitude, beside what comes out; docs/model.md has the reasons."""
-
-    def ratio(self, rows, nodes, slow, fast, gpu=True):
-        return rows[nodes, slow, gpu]["step_s"] / rows[nodes, fast, gpu]["step_s"]
-
-    def test_figure_3(self):
-        """A pinned copy has twice a put's bandwidth above 512 KiB, and is slower below about 64 KiB."""
-        self.rows("ft", "--class", "S", "--nodes", "1")
-        f = self.record["figures"]
-        self.assertEqual(set(f), set(self.record["figures_from"]))
-
-        def put(b):
-            return f["put"] + b / f["put_bandwidth"]
-
-        def copy(b):
-            return f["bus"] + b / f["bus_bandwidth"]
-        self.assertTrue(1.7 < put(1 << 20) / copy(1 << 20) < 2)
-        self.assertLess(put(1 << 15), copy(1 << 15))
-        self.assertGreater(put(1 << 17), copy(1 << 17))
-        self.assertEqual((put(8) < 5e-7, copy(8) > 1e-5), (True, True))
-
-    def test_slabs(self):
-        """About 2 in the paper. Where the way back is bulk in both and costs as much as the way there, less than 2 is left even if all of
-        the first pass were hidden; here half of it is at best. More comes of overlap in both directions with one transpose."""
-        rows = self.rows("ft", "--nodes", "2,8,16", "--per-node", "1", "--hybrid", "on")
-        for nodes in (2, 8, 16):
-            self.assertTrue(1.1 < self.ratio(rows, nodes, "packed", "slabs") < 1.35)
-            self.assertTrue(1.45 < self.ratio(rows, nodes, "packed", "best") < 2)
-        rows = self.rows("ft", "--nodes", "2,8,16", "--hybrid", "off")
-        for nodes in (2, 8, 16):
-            self.assertTrue(1.15 < self.ratio(rows, nodes, "packed", "slabs", False) < 4 / 3)
-
-    def test_funneled(self):
-        """The best of the paper's three, as in the paper: against a context a thread, and against one thread a GPU."""
-        rows = self.rows("ft", "--nodes", "1,2,4,8,16", "--hybrid", "on")
-        alone = self.rows("ft", "--nodes", "2,4,8,16", "--per-node", "1", "--hybrid", "on")
-        for nodes in (1, 2, 4, 8, 16):
-            self.assertTrue(1.1 < self.ratio(rows, nodes, "packed", "funneled") < 1.5)
-            self.assertTrue(1.1 < self.ratio(rows, nodes, "slabs", "funneled") < 1.4)
-            self.assertGreater(self.ratio(rows, nodes, "funneled", "best"), 1)
-        for nodes in (2, 4, 8, 16):
-            self.assertTrue(1.05 < alone[nodes, "slabs", True]["step_s"] / rows[nodes, "funneled", True]["step_s"] < 1.4)
-
-    def test_funneled_hangs_on_contexts(self):
-        """Where several contexts' work overlaps, as with MPS, a master's copies make it the slower one."""
-        rows = self.rows("ft", "--nodes", "2,16", "--hybrid", "on", beside=1)
-        for nodes in (2, 16):
-            self.assertTrue(0.8 < self.ratio(rows, nodes, "slabs", "funneled") < 1)
-
-    def test_mg(self):
-        """One thread a GPU has nothing to overlap with; several under one master gain, a context each do not; kernels side by side
-        are worth more than the paper's 7 %, since ours have no other work to hide their launches."""
-        alone = self.rows("mg", "--nodes", "2,8,16", "--per-node", "1", "--hybrid", "on")
-        rows = self.rows("mg", "--nodes", "2,8,16", "--hybrid", "on")
-        one = self.rows("mg", "--nodes", "2,8,16", "--hybrid", "on", concurrent=0)
-        for nodes in (2, 8, 16):
-            self.assertAlmostEqual(self.ratio(alone, nodes, "bulk", "funneled"), 1)
-            self.assertTrue(1.1 < alone[nodes, "bulk", True]["step_s"] / rows[nodes, "funneled", True]["step_s"] < 1.8)
-            self.assertGreater(self.ratio(rows, nodes, "bulk", "funneled"), 2)
-            self.assertTrue(1.05 < one[nodes, "funneled", True]["step_s"] / rows[nodes, "funneled", True]["step_s"] < 1.25)
 
 
 class Words(Base):

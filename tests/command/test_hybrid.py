@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""Runs on CPU and GPU units together: verified, settled, exact in what they move, and either stopped with a
-clear message or carried on where a device fails.
+"""Runs of NPB-MZ on CPU and GPU units together: settled, exact in what they move, and carried on where a device fails.
 
 Run: ctest -R hybrid, or tests/command/test_hybrid.py build/evener [test ..]
 """
 import json
-import os
 import unittest
 
 from base import Base
@@ -46,35 +44,6 @@ def crossing(app, class_, owner):
     return total, len(pairs)
 
 
-class Verified(Base):
-    def test_perturbed(self):
-        """Zones that start differently see a wrong neighbour, which official runs do not."""
-        for app in APPS:
-            sums = []
-            for units in ["1:CPU:1", "1:CPU:1,2:GPU:1"]:
-                devices = ("--devices", "emulated") if "GPU" in units else ()
-                sums.append(self.record("run", app, "--class", "S", "--perturb", "--units", units, *devices, "--steps", "10")["zone_sums"])
-            for a, b in zip(*sums):
-                self.assertAlmostEqual(a, b, delta=1e-9 * max(abs(v) for v in sums[0]))
-
-
-class OpenCL(Base):
-    """The same on whatever OpenCL finds; on PoCL, the host's cores."""
-
-    def setUp(self):
-        super().setUp()
-        devices = {b["backend"]: b["devices"] for b in self.record("info")["devices"]}
-        if not devices["opencl"]:
-            self.skipTest("there is no OpenCL device here")
-
-    def test_verified(self):
-        for app in APPS:
-            for class_, units in [("S", "1:GPU:1"), ("S", "1:CPU:1,1:GPU:1"), ("W", "1:GPU:1")]:
-                with self.subTest(app=app, class_=class_, units=units):
-                    done = self.evener("run", app, "--class", class_, "--units", units, "--devices", "opencl", "--quiet", "--json", "-")
-                    self.assertIs(json.loads(done.stdout)["verified"], True)
-
-
 class Moves(Base):
     def test_settled_schedules_move_nothing(self):
         for app in APPS:
@@ -93,21 +62,6 @@ class Moves(Base):
                             self.assertLessEqual(moved["copies"], 7 * pairs)
                             self.assertEqual(sum(u["bytes_in"] for u in r["units"]), 7 * total)
                             self.assertEqual(sum(u["bytes_out"] for u in r["units"]), 7 * total)
-
-    def test_one_device_alone(self):
-        """A step copies nothing, and its launches depend on no number of zones."""
-        for app in APPS:
-            per_step = {}
-            for class_ in SIZES:
-                few, more = [self.record("run", app, "--class", class_, "--units", "1:GPU:1", "--devices", "emulated",
-                                         "--steps", n)["devices"][0] for n in ("3", "8")]
-                for what in few:
-                    if what.startswith(("copies", "bytes")):
-                        self.assertEqual(few[what], more[what], f"{app} {class_} {what}")
-                per_step[class_] = (more["launches"] - few["launches"]) / 5
-            if app != "lu-mz":  # whose launches go with the extents of the largest zone
-                self.assertEqual(per_step["S"], per_step["W"], f"{app}: 4 zones and 16")
-            self.assertLess(per_step["W"], 80)
 
     def test_small_memory(self):
         """A device for some of its zones: they come and go, and nothing else changes."""
@@ -144,26 +98,6 @@ class Moves(Base):
 class Faults(Base):
     OPERATIONS = {"alloc": "allocation", "copy": "copy", "kernel": "launch", "lost": "lost"}
     WHEN = (1, 3, 10, 30, 100, 500)
-
-    def test_stop(self):
-        stopped = set()
-        for what, word in self.OPERATIONS.items():
-            for when in self.WHEN:
-                with self.subTest(what=what, when=when):
-                    path = self.write("record.json", "earlier")
-                    done = self.evener("run", "sp-mz", "--class", "S", "--units", "1:CPU:1,2:GPU:1", "--schedule", "static",
-                                  "--devices", f"emulated:2,fail={what}@{when},bad=1", "--json", path, status=None)
-                    if done.returncode == 0:
-                        continue  # there were not as many
-                    self.assertEqual(done.returncode, 3, done.stderr)
-                    stopped.add(what)
-                    lines = done.stderr.strip().split("\n")
-                    self.assertEqual(len(lines), 1, done.stderr)
-                    for must in ("evener: ", "emulated device 1", word, "zone"):
-                        self.assertIn(must, lines[0])
-                    self.assertEqual(self.read("record.json"), "earlier")
-                    self.assertEqual(os.listdir(self.folder), ["record.json"])
-        self.assertEqual(stopped, set(self.OPERATIONS))
 
     def test_continue(self):
         for app in APPS:

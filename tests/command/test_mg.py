@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NPB MG by the command: official norms, the same bits from every set of units and every schedule, sizes of one's own, bad input.
+"""NPB MG by the command: official norms, sizes of one's own, bad input. The same bits from every set of units are test_hash.py's.
 
 Run: ctest -R command-mg, or tests/command/test_mg.py build/evener [test ..]; EVENER_MG=all adds class B, a minute.
 """
@@ -28,24 +28,6 @@ class Mg(Base):
             self.assertEqual(sum(u["weight"] for u in r["units"]), points)
             self.assertAlmostEqual(r["mops"] * r["seconds"] / (58e-6 * r["steps"] * points), 1, 9)
             self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse", "exchange"})
-
-    def test_same_bits(self):
-        schedules = ("static", "dynamic:chunk=1", "dynamic:chunk=3", "guided:time", "binpack", "interval")
-        for name, lists, schedules in (("S", ("1:CPU:1", "2:CPU:1", "1:CPU:3", "2:CPU:2,1:CPU:1"), schedules),
-                                       ("W", ("1:CPU:1", "1:CPU:3", "1:CPU:2,1:CPU:1"), schedules[:2])):
-            seen = set()
-            for units in lists:
-                for schedule in schedules:
-                    r = self.record("--class", name, "--units", units, "--schedule", schedule)
-                    self.assertIs(r["verified"], True, f"{name} {units} {schedule}")
-                    seen.add((r["hash"], r["norm"]))
-            self.assertEqual(len(seen), 1)
-
-    def test_tasks_that_move(self):
-        """A unit that becomes slow gives slabs away while the run goes on, and nobody sees it in the bits."""
-        alone = self.record("--class", "W", "--units", "1:CPU:1", "--steps", "12")
-        moved = self.moved("migrations", "--class", "W", "--units", "3:CPU:1", "--steps", "12", "--schedule", "guided:time", "--slow", "1:8@2")
-        self.assertEqual((moved["hash"], moved["norm"], moved["verified"]), (alone["hash"], alone["norm"], None))
 
     def test_sizes(self):
         for words, verified in ((["--size", "16"], None), (["--size", "32"], None), (["--size", "64", "--steps", "1"], None),

@@ -1,17 +1,12 @@
 #!/usr/bin/env python3
-"""NPB MG on devices: verified on one, on several, beside cores and over ranks; nothing crosses but planes beside ranges, to the byte; tasks
-move as schedules say; too little memory, lost devices, what is refused. Where products and sums are not contracted the bits are those of cores.
+"""NPB MG on devices: nothing crosses but planes beside ranges, to the byte; ranks that are not alike; too little memory, what is refused.
+Bits are test_hash.py's, devices that fail test_device_faults.py's.
 
-Run: ctest -R command-mg-devices, or tests/command/test_mg_devices.py build/evener [test ..]; EVENER_MG=all adds class A.
+Run: ctest -R command-mg-devices, or tests/command/test_mg_devices.py build/evener [test ..].
 """
-import os
 import unittest
 
 from base import EVENER, Base, launcher
-
-NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
-CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
-LISTS = ("1:GPU:1", "2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "2:CPU:1,1:GPU:2,1:GPU:1")
 
 
 def plane(n):
@@ -43,32 +38,6 @@ class Devices(Base):
         self.assertLess(abs(r["norm"] / cores["norm"] - 1), 1e-10)
         if "-ffp-contract=off" in cores["build"]["flags"]:
             self.assertEqual((r["hash"], r["norm"]), (cores["hash"], cores["norm"]))
-
-    def test_official(self):
-        for name in CLASSES:
-            for units in LISTS if name == "S" else ("1:GPU:1", "1:CPU:1,1:GPU:1") if name == "W" else ("1:CPU:1,1:GPU:1",):
-                r = self.record("--class", name, "--units", units)
-                self.assertIs(r["verified"], True, (name, units))
-                self.assertLess(abs(r["norm"] / NORM[name] - 1), 1e-11)
-                self.same(r, "--class", name)
-
-    def test_smallest(self):
-        """Where the levels that are no task's are one, of two points a side."""
-        for units in LISTS[:4]:
-            self.same(self.record("--size", "16", "--smoother", "b", "--units", units), "--size", "16", "--smoother", "b")
-
-    def test_opencl(self):
-        if "opencl   0:" not in self.evener("info").stdout:
-            self.skipTest("no OpenCL device")
-        for units in ("1:GPU:1", "1:CPU:1,1:GPU:1"):
-            r = self.record("--class", "S", "--units", units, devices=("--devices", "opencl"))
-            self.assertIs(r["verified"], True)
-            self.same(r, "--class", "S")
-
-    def test_without_peers(self):
-        r = self.record("--class", "S", "--units", "2:GPU:1", devices=("--devices", "emulated:2,peer=no"))
-        self.same(r, "--class", "S")
-        self.assertEqual([d["copies_peer"] for d in r["devices"]], [0, 0])
 
     def test_ranks(self):
         for name, units in (("S", "1:GPU:1"), ("S", "1:GPU:2"), ("S", "1:CPU:1,1:GPU:1"), ("W", "1:CPU:1,1:GPU:1")):
@@ -103,24 +72,6 @@ class Devices(Base):
             seen.add((b - a) / 5)
         self.assertEqual(seen, {7})  # second to third, third to fourth, up to both, the pass, its P A within and beside
 
-    def test_schedules(self):
-        """Tasks come and go between places, and u with them."""
-        problem = "--class", "S", "--steps", "7"
-        moved = 0
-        for schedule in ("weighted:speed=3+1", "binpack", "interval", "guided:time", "map", "optimal"):
-            r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--schedule", schedule)
-            self.same(r, *problem)
-            moved += r["transfers"]["moved_regions"]
-        self.assertGreater(moved, 0)
-        # from cores to devices, from a unit's devices to another's, and within a unit
-        for units, devices, *slow in (("1:CPU:1,1:GPU:1", "emulated", "--slow", "0:200@0"),
-                                      ("2:GPU:1", "emulated:1,speed=0.1+emulated:1"), ("2:GPU:1", "emulated:1,speed=0.1,peer=no+emulated:1"),
-                                      ("1:GPU:2,1:GPU:1", "emulated:2,speed=0.1+emulated:1")):
-            words = *problem, "--units", units, "--schedule", "interval", *slow
-            self.same(self.moved("moved_regions", *words, devices=("--devices", devices)), *problem)
-        r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "interval")
-        self.same(r, *problem)
-
     def ranks_that_differ(self, *words, first, second, status=0):
         start = launcher("openmpi")
         ours = EVENER, "run", "mg", "--quiet", "--oversubscribe", *words
@@ -141,23 +92,6 @@ class Devices(Base):
                 if moved:
                     break
             self.assertGreater(moved, 0)
-
-    def test_lost(self):
-        """Wherever it happens: one line and status 3; other ranks do not wait for ever."""
-        for number in (5, 50, 90, 130):
-            self.refuses(["run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,2:GPU:1", "--devices", f"emulated:2,fail=lost@{number}"],
-                         f"(fail=lost@{number})", status=3)
-            self.refuses(["run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--devices", f"emulated:fail=lost@{number}"],
-                         f"(fail=lost@{number})", status=3)
-        self.refuses(["run", "mg", "--units", "1:GPU:1", "--devices", "emulated", "--on-device-loss", "continue"],
-                     "mg cannot go on without a device")
-
-    def test_one_rank_loses(self):
-        """In a launch, and in a copy for another rank."""
-        for number in (60, 70):
-            done = self.ranks_that_differ("--class", "S", first=["--units", "1:CPU:1"],
-                                          second=["--units", "1:GPU:1", "--devices", f"emulated:fail=lost@{number}"], status=3)
-            self.assertIn(f"(fail=lost@{number})", done.stderr)
 
     def test_refused(self):
         gpu = "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--devices"

@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
-"""NPB MG over ranks: the bits of one process from any number of them, lists and schedules, over forked processes and MPI;
-blocks (bulk, overlap) with messages and bytes as the reference's decomposition has them; a slow unit, a rank that dies.
+"""NPB MG over ranks: blocks (bulk, overlap) with messages and bytes as the reference's decomposition has them, over forked processes and
+MPI; nodes; what is refused. Bits of slabs are test_hash.py's.
 
 Run: ctest -R command-mg-ranks, or tests/command/test_mg_ranks.py build/evener [test ..]; EVENER_MG=all adds class A.
 """
 import os
-import signal
-import subprocess
 import time
 import unittest
 
-from base import EVENER, Base, launchers
-from test_ranks import clean
+from base import Base, launchers
 
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
-PATIENCE = 60  # s from a death to the end, on a machine that has other things to do
 
 
 def grid(ranks):
@@ -47,66 +43,12 @@ def faces(ranks, n, steps):
     return count, size
 
 
-def started(run, count):
-    """The run's processes, once there are so many."""
-    end, found = time.monotonic() + PATIENCE, []
-    while len(found) < count and time.monotonic() < end and run.poll() is None:
-        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
-            found = [int(word) for word in f.read().split()]
-        time.sleep(0.01)
-    assert len(found) == count, found
-    return found
-
-
 class Ranks(Base):
     def record(self, *words, **options):
         return super().record("run", "mg", "--oversubscribe", *words, **options)
 
     def same(self, r, alone):
         self.assertEqual((r["hash"], r["norm"], r["verified"]), (alone["hash"], alone["norm"], alone["verified"]), r["command"])
-
-    def test_same_bits(self):
-        for name in CLASSES:
-            alone = self.record("--class", name, "--units", "1:CPU:1")
-            self.assertIs(alone["verified"], True)
-            self.assertEqual(alone["puts"], {"count": 0, "bytes": 0, "same_node": 0, "remote": 0})
-            for ranks in (1, 2, 3, 5, 8):
-                r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks))
-                self.same(r, alone)
-                # 4 kinds of ghost planes, from both neighbours, and all that is coarse from all: at least so many
-                if ranks > 2:
-                    self.assertGreaterEqual(r["puts"]["count"], r["steps"] * ranks * (2 * 4 + ranks - 1))
-                self.assertEqual(r["puts"]["remote"], 0)
-
-    def test_schedules(self):
-        """Several units a rank, unequal ones, units that draw; nodes that are others."""
-        self.scheduled(some=True)
-        alone = self.record("--class", "S", "--units", "1:CPU:1")
-        self.same(self.record("--class", "S", "--units", "@" + self.write("nodes", "* 2:CPU:1\n"), "--processes", "2"), alone)
-
-    def test_every_schedule(self):
-        self.scheduled()
-
-    def scheduled(self, some=False):
-        """Each schedule on each list of units; some: on one after another."""
-        alone, lists = self.record("--class", "S", "--units", "1:CPU:1"), ((2, "2:CPU:1"), (3, "1:CPU:2,1:CPU:1"), (3, "1:CPU:1"))
-        for turn, schedule in enumerate(("static", "dynamic:chunk=1", "dynamic:chunk=3,memorize=0", "guided:time", "binpack", "interval",
-                                         "static:chunk=1")):
-            for ranks, units in [lists[turn % 3]] if some else lists:
-                self.same(self.record("--class", "S", "--units", units, "--processes", str(ranks), "--schedule", schedule), alone)
-
-    def test_fewer_slabs_than_ranks(self):
-        alone = self.record("--size", "16", "--units", "1:CPU:1")
-        for ranks in "2", "3", "6":  # of a level of two points they have an odd number of planes, of 96 bytes
-            self.same(self.record("--size", "16", "--units", "1:CPU:1", "--processes", ranks), alone)
-        first = self.record("--size", "32", "--steps", "0", "--processes", "3", "--units", "1:CPU:1")
-        self.assertAlmostEqual(first["norm"], (20 / 32**3) ** 0.5, 15)
-
-    def test_tasks_that_move(self):
-        """A rank that becomes slow gives slabs to the others."""
-        words = "--class", "W", "--units", "1:CPU:1", "--steps", "30"
-        moved = self.moved("moved_between_ranks", *words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:40@2")
-        self.same(moved, self.record(*words))
 
     def test_nodes(self):
         """As if ranks were on two nodes: what goes between them goes over the wire, and is the same."""
@@ -159,11 +101,6 @@ class Ranks(Base):
         self.assertEqual([launches[name] for name in names], [4 * 5 + 1, 4 * 5, 4 * 4, 4 * 4])
         self.assertNotIn("operators", r)
 
-    def test_blocks_of_teams(self):
-        one, two = (self.record("--size", "64", "--units", f"1:CPU:{cores}", "--processes", "2", "--variant", "overlap")
-                    for cores in (1, 2))
-        self.assertEqual((one["hash"], one["norm"]), (two["hash"], two["norm"]))
-
     def test_mpi(self):
         for kind, start in launchers():
             alone = self.record("--class", "W", "--units", "1:CPU:1")
@@ -179,21 +116,6 @@ class Ranks(Base):
         self.refuses([*words, "2", "--variant", "slabs"], 'there is no "slabs", expected bulk, overlap, funneled or best')
         self.refuses([*words, "2", "--variant", "bulk", "--units", "2:CPU:1"], "expected one unit a rank")
         self.refuses([*words, "2", "--variant", "bulk", "--schedule", "guided:time"], "expected the schedule static")
-
-    def test_death(self):
-        """Of a rank in the middle of it: one line, soon, and nobody is left."""
-        for variant in ("best", "overlap"):
-            run = subprocess.Popen([EVENER, "run", "mg", "--size", "128", "--steps", "100000", "--units", "1:CPU:1", "--quiet",
-                                    "--oversubscribe", "--processes", "4", "--variant", variant], stderr=subprocess.PIPE, text=True,
-                                   env=clean())
-            ranks = started(run, 4)
-            time.sleep(2)
-            os.kill(ranks[1], signal.SIGKILL)
-            _, said = run.communicate(timeout=PATIENCE)
-            self.assertNotEqual(run.returncode, 0)
-            self.assertEqual(said.count("\n"), 1, said)
-            for pid in ranks:
-                self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
 
 if __name__ == "__main__":

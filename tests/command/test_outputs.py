@@ -3,7 +3,6 @@
 
 Run: ctest -R '^command-outputs$', or tests/command/test_outputs.py build/evener [test ..]
 """
-import csv
 import json
 import os
 import resource
@@ -266,21 +265,6 @@ class Whole(Base):
         self.write("r", "earlier")
         self.refuses([*BODY, "--vertices", "77", "--vertex-output", "v", "--json", "r"], "there is no vertex 77")
 
-    def test_interrupted(self):
-        """Nothing but the checkpoint."""
-        self.write("v.csv", "earlier")
-        words = [*BODY, "--steps", "10000000", "--vertices", "0", "--vertex-output", "v.csv", "--json", "r",
-                 "--checkpoint", "c", "--every", "16"]
-        run = subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
-        while not os.path.exists("c") and time.monotonic() < deadline:
-            time.sleep(0.01)
-        run.send_signal(signal.SIGTERM)
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 130, errors)
-        self.assertEqual(sorted(os.listdir(".")), ["c", "points", "v.csv"])
-        self.assertEqual(self.read("v.csv"), "earlier")
-
     def pair(self, *lines):
         """Both at once; both succeed."""
         runs = [subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -288,24 +272,6 @@ class Whole(Base):
         for run in runs:
             _, errors = run.communicate(timeout=120)
             self.assertEqual((run.returncode, errors), (0, ""))
-
-    def test_two_runs(self):
-        """The same outputs, 40 times: each file is whole and of one of both."""
-        words = ["--units", "1:CPU:1", "--vertices", "0", "--vertex-output", "v.csv", "--json", "r.json", "--trace",
-                 "t.json"]
-        for name in ("v.csv.new", "r.json.new"):
-            self.write(name, "the user's own")
-        for _ in range(40):
-            self.pair([*BODY, *words], [*BODY, "--steps", "300", *words])
-            rows = list(csv.reader(self.read("v.csv").splitlines()))
-            self.assertIn(len(rows), (22, 302))
-            self.assertEqual([row[0] for row in rows[1:]], [str(i) for i in range(len(rows) - 1)])
-            self.assertEqual({len(row) for row in rows}, {3})
-            self.assertIn(json.loads(self.read("r.json"))["steps"], (20, 300))
-            json.loads(self.read("t.json"))
-            self.assertEqual(sorted(os.listdir(".")),
-                             ["points", "r.json", "r.json.new", "t.json", "v.csv", "v.csv.new"])
-        self.assertEqual(self.read("v.csv.new"), "the user's own")
 
     def test_two_checkpoints(self):
         """Two runs that keep their state in one file, 20 times, beside files of the user's that are called alike."""

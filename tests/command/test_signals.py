@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Signals at random moments of every command: status 130 soon, and nothing is left in the output's folder
-nor in the temporary one; a run that keeps its state goes on from it; children end too.
+"""Signals: status 130 soon, and nothing is left in the output's folder nor in the temporary one; a run that keeps its state keeps
+the last whole one; children end too. Random moments of every command are tests/attack/signals.py's.
 
 Run: ctest -R command-signals, or tests/command/test_signals.py build/evener [test ..]
-With EVENER_SIGNALS=N there are N signals a command instead of 3, and the random moments follow EVENER_SEED.
 """
 import json
 import os
-import random
 import signal
 import subprocess
 import time
@@ -16,31 +14,11 @@ import unittest
 import base
 from base import EVENER, is_there, wait_for_main
 
-EACH = int(os.environ.get("EVENER_SIGNALS", "3"))
-SEED = int(os.environ.get("EVENER_SEED", "1"))
 SOON = 20  # s; two of them are the promise, and other tests run
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
-# each takes more than a second, and its longest phase is another
-COMMANDS = {
-    "steps": ["run", "sp-mz", "--class", "A", "--units", "2:CPU:1", "--oversubscribe", "--json", "OUT/r",
-              "--trace", "OUT/t"],
-    "large step": ["run", "bt-mz", "--class", "B", "--units", "1:CPU:1", "--steps", "3", "--json", "OUT/r"],
-    "device": ["run", "sp-mz", "--class", "W", "--units", "1:GPU:1", "--devices", "emulated", "--json", "OUT/r"],
-    "ranges": ["run", "td-bem", "--mesh", "sphere:5", "--steps", "10", "--json", "OUT/r", "--matrices", "OUT/m",
-               "--vertices", "0", "--vertex-output", "OUT/v"],
-    "mesh": ["run", "td-bem", "--mesh", "box:1,1,1,0.006", "--steps", "2", "--json", "OUT/r"],
-    "scratch": ["run", "td-bem", "--mesh", "sphere:4", "--memory", "100MB", "--scratch", "OUT", "--steps", "100000",
-                "--json", "OUT/r"],
-    "fields": ["run", "td-bem", "--mesh", "sphere:2", "--steps", "1000000", "--json", "OUT/r", "--trace", "OUT/t"],
-    "plan": ["plan", "bt-mz", "--class", "C", "--units", "8:CPU:1", "--iterations", "1000000", "--json", "OUT/p"],
-    "optimal": ["plan", "bt-mz", "--class", "C", "--units", "7:CPU:1", "--schedule", "optimal:limit=30",
-                "--json", "OUT/p"],
-    "plan of a mesh": ["plan", "td-bem", "--mesh", "sphere:5", "--units", "2:CPU:1", "--json", "OUT/p"],
-    "calibrate": ["calibrate", "bt-mz", "--class", "A", "--steps", "20", "--output", "OUT/c"],
-    "bench": ["bench", "npbmz", "--class", "A", "--repeat", "3"],
-    "bench tasks": ["bench", "tasks"],
-}
+# takes more than a second
+LONG = ["run", "sp-mz", "--class", "A", "--units", "2:CPU:1", "--oversubscribe", "--json", "OUT/r", "--trace", "OUT/t"]
 
 
 class Base(base.Base):
@@ -61,14 +39,6 @@ class Base(base.Base):
     def left(self):
         return [os.path.join(place, name) for place in ("out", "tmp") for name in os.listdir(self.path(place))]
 
-    def left_at_last(self):
-        """As left(), and patient: a peer of bench (StarPU's) has a folder that another process removes when
-        the peer has ended, which may be a moment after the command's end."""
-        until = time.monotonic() + SOON
-        while self.left() and time.monotonic() < until:
-            time.sleep(0.02)
-        return self.left()
-
     def ends(self, run, number, statuses=(130,)):
         """Sends the signal; the messages."""
         run.send_signal(number)
@@ -85,40 +55,11 @@ class Base(base.Base):
         return errors
 
 
-class Moments(Base):
-    """Any moment of main(); the first of each command is its beginning."""
-
-
-def at_random(name, words):
-    def test(self):
-        moments = random.Random(f"{SEED} {name}")
-        longest = 1.5
-        for i in range(EACH):
-            run = self.start(words)
-            time.sleep(0 if not i else moments.uniform(0, longest))
-            ended = run.poll() is not None
-            # it may end by itself just when the signal comes, but not at its beginning
-            errors = run.communicate()[1] if ended else self.ends(run, SIGNALS[i % 3], (130, 0) if i else (130,))
-            if run.returncode == 0:
-                for file in self.left():
-                    os.remove(self.path(file))
-                longest /= 2
-                continue
-            self.assertFalse(ended, errors)
-            self.assertEqual(errors.split("evener: ")[-1], "interrupted; nothing is half written\n")
-            self.assertEqual(self.left_at_last(), [], words)
-    return test
-
-
-for name, words in COMMANDS.items():
-    setattr(Moments, "test_" + name.replace(" ", "_"), at_random(name, words))
-
-
 class Ways(Base):
     def test_earlier_files_stay(self):
         with open(self.path("out/r"), "w") as file:
             file.write("earlier")
-        run = self.start(COMMANDS["steps"])
+        run = self.start(LONG)
         time.sleep(0.5)
         self.ends(run, signal.SIGTERM)
         with open(self.path("out/r")) as file:
@@ -130,7 +71,7 @@ class Ways(Base):
         def ignore():
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        run = self.start(COMMANDS["steps"], preexec_fn=ignore)
+        run = self.start(LONG, preexec_fn=ignore)
         time.sleep(0.3)
         for number in (signal.SIGHUP, signal.SIGINT):
             run.send_signal(number)
@@ -175,35 +116,6 @@ class States(Base):
 
     def march(self, mesh, group, steps, *more):
         return ["run", "td-bem", "--mesh", mesh, "--ng", str(group), "--steps", str(steps), "--quiet", *more]
-
-    def test_goes_on(self):
-        """Stopped again and again, also within a group of steps, the march ends with the bits of one that was not."""
-        for units in (["--units", "1:CPU:1"], ["--units", "2:CPU:2", "--oversubscribe"]):
-            whole = json.loads(self.evener(*self.march("sphere:3", 32, 2560, *units, "--json", "-")).stdout)
-            moments = random.Random(SEED)
-            state, more, stops, delay = self.path("out/state"), [], 0, 0.3
-            for i in range(60):
-                run = self.start(self.march("sphere:3", 32, 2560, *units, *more, "--checkpoint", state, "--every", "100000",
-                                            "--json", "OUT/r"))
-                if stops == 4:
-                    self.assertEqual(run.wait(timeout=300), 0)
-                    run.stderr.close()
-                    break
-                time.sleep(delay * moments.uniform(0.7, 1.3))
-                errors = self.ends(run, SIGNALS[i % 3], (130, 0))
-                self.assertLessEqual(set(self.left()), {"out/state", "out/r"})
-                if not run.returncode:
-                    break
-                self.assertNotIn("out/r", self.left())
-                if "go on with --restart " + state in errors:
-                    stops += 1
-                    more = ["--restart", state]
-                else: # the matrices were not there yet
-                    delay *= 1.4
-            self.assertGreater(stops, 0)
-            self.assertEqual(self.load("out/r")["hash"], whole["hash"])
-            for name in ("out/r", "out/state"):
-                os.remove(self.path(name))
 
     def test_within_a_group(self):
         """One group of steps that takes long is given up, and the state before it kept."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""evener run td-bem as its users meet it: results, files, restarts after kill -9, messages.
+"""evener run td-bem as its users meet it: results, files, a full disk, messages.
 
 Run: ctest -R command-tdbem, or tests/command/test_tdbem.py build/evener [test ..]
 """
@@ -63,25 +63,6 @@ class Run(Base):
         for word in ("sound-hard", "summation", "radiation", "solve", "null field", "imbalance"):
             self.assertIn(word, done.stdout)
         self.assertIn("sound-soft", self.evener(*BODY, "--steps", "9", "--problem", "soft").stdout)
-
-    def test_same_bits(self):
-        """One hash for all units and schedules."""
-        seen = set()
-        for units in ("1:CPU:1", "3:CPU:1", "1:CPU:2", "1:CPU:1,1:CPU:2"):
-            for schedule in ("static", "dynamic:chunk=1,memorize=0", "interval", "guided:time"):
-                seen.add(self.record(*BODY, "--steps", "24", "--units", units, "--schedule", schedule,
-                                     "--oversubscribe")["hash"])
-        self.assertEqual(len(seen), 1)
-
-    def test_same_bits_of_shared_stages(self):
-        """A mesh that is large enough for cores to share solving and what else is between two sums."""
-        seen = set()
-        kept = self.path("m.bin")
-        for units in ("1:CPU:1", "2:CPU:1", "1:CPU:2", "3:CPU:1"):
-            for precision in ("double", "float"):
-                seen.add(self.record("--mesh", "sphere:3", "--steps", "40", "--units", units, "--precision", precision,
-                                     "--oversubscribe", "--matrices", kept)["hash"])
-        self.assertEqual(len(seen), 2)
 
     def vertices(self, *words):
         path = self.path("v.csv")
@@ -267,15 +248,6 @@ class Run(Base):
         for bad in ("0 0 42\n", "-1 0 0\n", "0 0\n", "0 0 0 0\n", "x y z\n", "0.5 0 0\n", ""):
             self.refuses(["--mesh", "sphere:1", "--entries", self.write("e", bad)], "--entries")
 
-    def test_matrices(self):
-        """Kept, and taken from there the next time: the same bits; another delta is refused."""
-        kept = self.path("m")
-        first = self.record(*BODY, "--steps", "20", "--matrices", kept)
-        self.assertTrue(os.path.exists(kept))
-        again = self.record(*BODY, "--steps", "20", "--matrices", kept)
-        self.assertEqual(first["hash"], again["hash"])
-        self.refuses([*BODY, "--matrices", kept, "--delta", "0.11"], kept)
-
     def test_trace(self):
         done = self.evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
         with open(self.path("t.json")) as f:
@@ -294,60 +266,6 @@ class Restart(Base):
     def run_words(self, *words):
         return [*BODY, "--steps", "4000", "--vertices", "0,8", "--vertex-output", self.path("v.csv"), "--quiet",
                 "--units", "1:CPU:1", *words]
-
-    def test_kill(self):
-        """kill -9 at any moment: what goes on from the last checkpoint ends with the same bits."""
-        whole = self.record(*self.run_words())
-        with open(self.path("v.csv")) as f:
-            rows = f.read()
-        os.unlink(self.path("v.csv"))
-        check = self.path("check")
-        kills = 0
-        for wait in (0.15, 0.02, 0.05, 0.1, 0.03, 0.2):
-            words = self.run_words("--checkpoint", check, "--every", "8")
-            there = os.path.exists(check)
-            if there:
-                words += ["--restart", check]
-            before = os.stat(check).st_mtime_ns if there else 0
-            run = subprocess.Popen([EVENER, "run", "td-bem", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            deadline = time.monotonic() + 60
-            while run.poll() is None and time.monotonic() < deadline:
-                if os.path.exists(check) and os.stat(check).st_mtime_ns != before:
-                    break
-                time.sleep(0.002)
-            time.sleep(wait)
-            kills += run.poll() is None
-            run.send_signal(signal.SIGKILL)
-            _, errors = run.communicate()
-            self.assertIn(run.returncode, (0, -signal.SIGKILL), errors)
-            self.assertTrue(os.path.exists(check))
-            if run.returncode == 0:
-                break
-        self.assertGreater(kills, 0, "it was done before it could be killed")
-        again = self.record(*self.run_words("--checkpoint", check, "--every", "800", "--restart", check))
-        self.assertEqual(again["hash"], whole["hash"])
-        with open(self.path("v.csv")) as f:
-            self.assertEqual(f.read(), rows)
-
-    def test_interrupt(self):
-        """An interrupted run leaves a checkpoint and says how to go on."""
-        check = self.path("check")
-        words = self.run_words("--checkpoint", check, "--every", "100000000")
-        words[words.index("4000")] = "1000000"
-        for seconds in 1.5, 6, 30, 120:  # in which the march has begun, whatever else the machine does
-            run = subprocess.Popen([EVENER, "run", "td-bem", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
-            time.sleep(seconds)
-            run.send_signal(signal.SIGINT)
-            _, errors = run.communicate(timeout=60)
-            self.assertEqual(run.returncode, 130, errors)
-            if "nothing is half written" not in errors:
-                break
-        self.assertIn("--restart " + check, errors)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["check"])
-        step = int(re.search(r"after step (\d+) of", errors).group(1))
-        words[words.index("1000000")] = str(step + 8)
-        self.assertEqual(self.record(*words, "--restart", check)["steps"], step + 8)
 
     def test_full_disk(self):
         """A disk that fills up: an error before the first step, or at worst the earlier checkpoint stays."""
@@ -554,18 +472,6 @@ class Waves(Base):
         self.assertIn("high for this mesh", self.evener("--mesh", "sphere:2", "--steps", "3", "--pulse",
                                                         self.signal(0.1, 0.6)).stderr)
 
-    def test_same_bits(self):
-        """Units, and a run that goes on."""
-        words = ["--mesh", "sphere:2", "--source", "1,0,-3", "--pulse", self.signal()]
-        kept = self.path("c")
-        seen = {self.record(*words, "--steps", "160", "--units", units, "--oversubscribe")["hash"]
-                for units in ("1:CPU:1", "2:CPU:1", "1:CPU:2")}
-        self.evener(*words, "--steps", "80", "--checkpoint", kept, "--quiet")
-        seen.add(self.record(*words, "--steps", "160", "--restart", kept)["hash"])
-        self.assertEqual(len(seen), 1)
-        other = ["--mesh", "sphere:2", "--source", "1,0,-3.1", "--pulse", self.signal(), "--restart", kept]
-        self.assertIn("another run", self.evener(*other, status=2).stderr)
-
     FILE = "# two sources at once\nfront plane 0 0 1\nboth source 0 -3 0\nleft source 0 -3 0 1 0.5\nboth,source,0,0,3,0.5,0.4\n"
 
     def columns(self, folder, text, *words):
@@ -634,16 +540,6 @@ class Waves(Base):
                 self.refuses([*BODY, "--waves", self.write("waves", text)], says)
         self.refuses([*BODY, "--waves", self.write("waves", "a plane 0 0 1\n"), "--direction", "0,0,1"], "in the file")
 
-    def test_device(self):
-        """Its steps on a device, where the host makes the right-hand sides."""
-        words = ["--source", "0,0,-3", "--steps", "120", "--pulse", "gaussian:sigma=1.2"]
-        host = self.probed(*words)[1]
-        device = self.probed(*words, "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--solver", "cg:device",
-                             "--oversubscribe")[1]
-        most = max(abs(row[1]) for row in host)
-        for one, other in zip(host, device):
-            self.assertLess(max(abs(a - b) for a, b in zip(one, other)), 1e-11 * most)
-
 
 class Refused(Base):
     def test_options(self):
@@ -706,12 +602,6 @@ class Refused(Base):
                            ("2 0 inf\n", "line 1")):
             points = self.write("points", text)
             self.refuses([*BODY, "--probes", points, "--probe-output", self.path("p")], says)
-
-    def test_unwritable(self):
-        if not os.geteuid():
-            self.skipTest("root writes everywhere")
-        os.chmod(self.folder, 0o500)
-        self.refuses([*BODY, "--checkpoint", self.path("c")], "cannot be written")
 
     def test_warnings(self):
         """A pulse that the mesh cannot carry, a step out of range, a wave that is already there: with numbers."""

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """TD-BEM with locally reacting surfaces (`--admittance`): the sphere's spectra and directivity against the series, for admittances that are numbers and
-for a resonant filter, by refinement; what is rigid has the bits of rigid; parts of meshes by their names; whichever way it is computed, the same bits.
+for a resonant filter, by refinement; what is rigid has the bits of rigid; parts of meshes by their names. The same bits whichever way it is computed are test_hash.py's.
 
 Run: ctest -R command-tdbem-admittance, or tests/command/test_tdbem_admittance.py build/evener [test ..]
 """
-import json
 import math
 import unittest
 
@@ -110,40 +109,20 @@ class Late(Case):
 
 
 class Bits(Case):
+    def test_restart(self):
+        """What the filter has in it is the checkpoint's, and another surface is another run."""
+        whole = self.march("--admittance", self.filter(), "--steps", "64")
+        self.march("--admittance", self.filter(), "--steps", "32", "--checkpoint", "state")
+        self.assertEqual(self.march("--admittance", self.filter(), "--steps", "64", "--restart", "state")["hash"], whole["hash"])
+        self.assertNotEqual(whole["hash"], self.march("--steps", "64")["hash"])
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--steps", "64", "--quiet", "--restart", "state"], "another run")
+        self.march("--admittance", self.filter(), "--steps", "8", "--matrices", "m")
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--admittance", "0.3", "--quiet", "--matrices", "m"], "observation points")
+
     def test_rigid(self):
         for words in ([], ["--precision", "float"], ["--eta", "0.7"], ["--layout", "contiguous"]):
             with self.subTest(words=words):
                 self.assertEqual(self.march("--admittance", "0", *words, "--steps", "60")["hash"], self.march(*words, "--steps", "60")["hash"])
-
-    def test_ways(self):
-        """Ranks, units, memory, files of matrices and restarts."""
-        probes = self.write("probes", "0 0 1.5\n0.4 0 1.01\n")
-
-        def run(name, *words):
-            r = self.march("--admittance", self.filter(), "--steps", "80", "--probes", probes, "--probe-output", name, "--ng", "8", "--blocks", "7",
-                           *words, mesh="sphere:2")
-            return r["hash"], self.read(name)
-
-        want = run("a.csv")
-        self.assertNotEqual(want[0], self.march("--steps", "80", mesh="sphere:2")["hash"])
-        for i, words in enumerate((["--processes", "3", "--oversubscribe"], ["--units", "2:CPU:1"], ["--memory", "12MB"], ["--matrices", "m"], ["--matrices", "m"])):
-            with self.subTest(words=words):
-                self.assertEqual(run(f"b{i}.csv", *words), want)
-        whole = self.march("--admittance", self.filter(), "--steps", "64")
-        self.march("--admittance", self.filter(), "--steps", "32", "--checkpoint", "state")
-        self.assertEqual(self.march("--admittance", self.filter(), "--steps", "64", "--restart", "state")["hash"], whole["hash"])
-        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--steps", "64", "--quiet", "--restart", "state"], "another run")
-        self.refuses(["run", "td-bem", "--mesh", "sphere:2", "--admittance", "0.3", "--quiet", "--matrices", "m"], "observation points")
-
-    def test_devices(self):
-        """What devices change is rounding, whichever of the sums and solutions are theirs."""
-        words = ["--admittance", self.filter(), "--steps", "48", "--vertices", "0,7,20", "--vertex-output", "v.csv"]
-        rows = []
-        for units in ([], ["--units", "1:GPU:1", "--devices", "emulated"], ["--units", "1:GPU:1", "--devices", "emulated", "--solver", "cg:device"]):
-            self.march(*words, *units, "--oversubscribe")
-            rows.append([float(x) for row in self.read("v.csv").splitlines()[1:] for x in row.split(",")])
-        for got in rows[1:]:
-            self.assertLess(max(abs(a - b) for a, b in zip(got, rows[0])), 1e-11)
 
 
 def icosahedron():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""TD-BEM on CPU and GPU units together: the same solution whoever sums which block, also where blocks do not fit a
-device, in balance after a few groups of steps, and a clear message where a device cannot do it.
+"""TD-BEM on CPU and GPU units together: the same solution where blocks do not fit a device, and from its solver; in balance after a few
+groups of steps. The solution whoever sums which block is test_hash.py's, devices that fail test_device_faults.py's.
 
 Run: ctest -R tdbem-hybrid, or tests/command/test_tdbem_hybrid.py build/evener [test ..]
 """
@@ -12,7 +12,6 @@ import unittest
 import base
 from base import EVENER
 
-UNITS = ["1:GPU:1", "2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "2:CPU:1,2:GPU:1"]
 LAYOUTS = ["rows", "contiguous", "full:32x32"]
 
 
@@ -38,49 +37,6 @@ class Base(base.Base):
 
 
 class Same(Base):
-    def test_units(self):
-        for layout in LAYOUTS:
-            words = ["--layout", layout, "--blocks", "23"]
-            _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", *words)
-            for units in UNITS:
-                with self.subTest(layout=layout, units=units):
-                    r, got = self.run_it("sphere:2", 100, "--units", units, "--devices", "emulated", *words)
-                    self.same(got, want)
-                    self.assertEqual(len(r["devices"]), sum(int(u.split(":")[0]) * int(u.split(":")[2])
-                                                            for u in units.split(",") if "GPU" in u))
-                    for device in r["devices"]:
-                        self.assertGreater(device["launches"], 0)
-
-    def test_groups_and_precision(self):
-        for group in ["1", "3", "8", "32"]:
-            for precision, tolerance in [("double", 1e-12), ("float", 2e-5)]:
-                with self.subTest(group=group, precision=precision):
-                    words = ["--ng", group, "--precision", precision]
-                    _, want = self.run_it("sphere:2", 65, "--units", "1:CPU:1", *words)
-                    _, got = self.run_it("sphere:2", 65, "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", *words)
-                    self.same(got, want, tolerance)
-
-    def test_schedules(self):
-        _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", "--blocks", "23")
-        for schedule in ["static", "dynamic", "dynamic:chunk=3", "guided:size", "guided:time", "binpack"]:
-            with self.subTest(schedule=schedule):
-                _, got = self.run_it("sphere:2", 100, "--units", "1:CPU:1,2:GPU:1", "--devices", "emulated", "--blocks", "23",
-                                     "--schedule", schedule)
-                self.same(got, want)
-
-    def test_opencl(self):
-        words = ["--units", "1:GPU:1", "--devices", "opencl"]
-        probe = self.evener("--mesh", "sphere:1", "--steps", "1", "--quiet", *words, status=None)
-        if probe.returncode == 2:
-            self.skipTest(probe.stderr.strip())
-        for layout in LAYOUTS:
-            with self.subTest(layout=layout):
-                _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", "--layout", layout)
-                _, got = self.run_it("sphere:2", 100, "--layout", layout, *words)
-                self.same(got, want)
-        _, got = self.run_it("sphere:2", 100, "--solver", "cg:device", *words)
-        self.same(got, want)
-
     def test_checkpoint_from_elsewhere(self):
         """What a CPU has begun a GPU goes on with."""
         state = self.path("state")
@@ -112,15 +68,6 @@ class Solver(Base):
     def test_no_device(self):
         done = self.evener("--mesh", "sphere:2", "--units", "1:CPU:1", "--solver", "cg:device", "--quiet", status=2)
         self.assertRegex(done.stderr, r"^evener: solver: cg:device needs a device[^\n]*\n$")
-
-    def test_device_fails(self):
-        for what in ["alloc@2", "copy@4", "copy@30", "kernel@3", "kernel@200", "lost@9", "lost@300"]:
-            with self.subTest(what=what):
-                done = self.evener("--mesh", "sphere:2", "--steps", "100", "--units", "1:CPU:1,1:GPU:1", "--oversubscribe",
-                              "--devices", f"emulated:1,fail={what}", "--solver", "cg:device", "--quiet", status=None)
-                self.assertIn(done.returncode, [2, 3], done.stderr)
-                self.assertRegex(done.stderr, r"^evener: [^\n]*on purpose[^\n]*\n$")
-
 
     def test_study(self):
         done = subprocess.run([EVENER, "bench", "td-bem", "--solvers", "--mesh", "sphere:1", "--devices", "emulated"],
@@ -191,14 +138,6 @@ class Memory(Base):
         done = self.evener("--mesh", "sphere:2", "--steps", "10", "--units", "1:GPU:1", "--devices", "emulated:1,memory=100kB",
                       "--quiet", status=2)
         self.assertRegex(done.stderr, r"^evener: .*0\.100 MB of memory.*\n$")
-
-    def test_device_fails(self):
-        for what in ["alloc@2", "copy@3", "copy@10", "kernel@3", "lost@20"]:
-            with self.subTest(what=what):
-                done = self.evener("--mesh", "sphere:2", "--steps", "100", "--units", "1:CPU:1,2:GPU:1", "--oversubscribe",
-                              "--schedule", "static", "--devices", f"emulated:2,fail={what},bad=1", "--quiet", status=None)
-                self.assertIn(done.returncode, [2, 3], done.stderr)
-                self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
 
 
 class Balance(Base):

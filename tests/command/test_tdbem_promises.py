@@ -67,16 +67,6 @@ class Memory(Base):
         self.assertLess(most, 120e6)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_file_by_intervals(self):
-        """The same file of matrices however little memory there was, and the same bits from it."""
-        words = ["--mesh", "sphere:2", "--ng", "1", "--blocks", "30", "--steps", "8", "--scratch", self.folder]
-        whole = self.record(*words, "--matrices", self.path("whole"))
-        for name in ("parts", "parts", "whole"):
-            got = self.record(*words, "--matrices", self.path(name), "--memory", "200kB")
-            self.assertEqual(got["hash"], whole["hash"])
-        with open(self.path("whole"), "rb") as a, open(self.path("parts"), "rb") as b:
-            self.assertEqual(a.read(), b.read())
-
 
 class First(Base):
     def test_damaged_checkpoint(self):

@@ -1,22 +1,18 @@
 #!/usr/bin/env python3
-"""TD-BEM over ranks: the bits of one process, whatever the ranks, their units and schedules, also where blocks change their
-rank or are on disk on one of them; what is sent is what the formulas say; checkpoints go from any number of ranks to any.
+"""TD-BEM over ranks: outputs of one process, the bits where blocks change their rank or are on disk on one of them; what is sent is what
+the formulas say. The bits whatever the ranks, their units and schedules are test_hash.py's.
 
 Run: ctest -R tdbem-ranks, or tests/command/test_tdbem_ranks.py build/evener [test ..]
 """
 import json
 import os
 import shutil
-import signal
 import subprocess
 import time
 import unittest
 
 import base
 from base import EVENER
-
-SCHEDULES = ["interval", "static", "static:chunk=2", "dynamic", "dynamic:memorize=0", "guided:size", "guided:time",
-             "weighted", "binpack", "map", "optimal:limit=1"]
 
 
 def text_of(path):
@@ -34,36 +30,6 @@ class Base(base.Base):
 
 
 class Same(Base):
-    def test_ranks(self):
-        self.same((2, "1:CPU:1"), (3, "2:CPU:1"))
-
-    def test_many_ranks(self):
-        self.same((4, "1:CPU:2"), (5, "1:CPU:1"), (7, "1:CPU:1"), (8, "1:CPU:1"))
-
-    def same(self, *ways):
-        words = ["--mesh", "sphere:2", "--steps", "50"]
-        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
-        for ranks, units in ways:
-            with self.subTest(ranks=ranks, units=units):
-                self.assertEqual(self.run_it(*words, "--processes", str(ranks), "--units", units)["hash"], want)
-
-    def test_schedules(self):
-        words = ["--mesh", "sphere:2", "--steps", "66", "--blocks", "13"]
-        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
-        for i, schedule in enumerate(SCHEDULES):
-            with self.subTest(schedule=schedule):
-                got = self.run_it(*words, "--processes", str(2 + i % 2), "--units", "2:CPU:1", "--schedule", schedule)
-                self.assertEqual(got["hash"], want)
-
-    def test_problems(self):
-        for words in [["--precision", "float"], ["--eta", "0"], ["--problem", "soft"], ["--problem", "soft", "--eta", "0"], ["--ng", "1"], ["--ng", "5"],
-                      ["--layout", "contiguous"], ["--layout", "full:32x32", "--ng", "4"],
-                      ["--precision", "float", "--ng", "4"]]:
-            with self.subTest(words=words):
-                words = ["--mesh", "box:1,0.5,0.2,0.15", "--steps", "40", *words]
-                want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
-                self.assertEqual(self.run_it(*words, "--processes", "3", "--units", "1:CPU:1")["hash"], want)
-
     def test_outputs(self):
         probes = self.write("probes", "0 0 2\n1.5 0 0\n0 1.01 0\n")
         names = ["p.csv", "v.csv", "s.csv", "f.csv"]
@@ -82,27 +48,6 @@ class Same(Base):
             outputs.append((r["hash"], r["null_field"], r["norms"], files))
         self.assertEqual(outputs[0], outputs[1])
         self.assertEqual(len(outputs[0][3]), 4 + 8)
-
-    def test_devices(self):
-        """Of GPU units the bits of one GPU unit; of both kinds, and where over ranks the host makes the equations that
-        one process has its device make, the solution but for rounding."""
-        words = ["--mesh", "sphere:2", "--steps", "60", "--devices", "emulated", "--blocks", "13"]
-        want = self.run_it(*words, "--units", "1:GPU:1")["hash"]
-        self.assertEqual(self.run_it(*words, "--units", "1:GPU:1", "--processes", "2")["hash"], want)
-        rows = []
-        for case in [["--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "guided:time"],
-                     ["--units", "1:GPU:1", "--processes", "2", "--schedule", "interval", "--devices",
-                      "emulated:memory=600kB"],
-                     ["--units", "1:GPU:1", "--solver", "cg:device"],
-                     ["--units", "1:GPU:1", "--processes", "2", "--solver", "cg:device"], ["--units", "1:GPU:1"]]:
-            path = self.path("d.csv")
-            self.run_it(*words, "--vertices", "0,40,100", "--vertex-output", path, *case)
-            rows.append([[float(x) for x in row.split(",")] for row in self.read("d.csv").splitlines()[1:]])
-        largest = max(abs(x) for row in rows[-1] for x in row[1:])
-        for got in rows[:-1]:
-            for a, b in zip(got, rows[-1]):
-                for x, y in zip(a, b):
-                    self.assertLessEqual(abs(x - y), 1e-12 * largest)
 
 
 def nodes(tasks):
@@ -171,15 +116,6 @@ class Moves(Base):
                         break
                 self.assertGreater(len(have), 1, "no block has changed its rank")
 
-    def test_devices(self):
-        words = ["--mesh", "sphere:2", "--steps", "300", "--blocks", "40", "--devices", "emulated"]
-        want = self.run_it(*words, "--units", "1:GPU:1")["hash"]
-        for schedule in ["interval", "guided:time", "dynamic"]:
-            for memory in ["64MB", "700kB"]:
-                r = self.run_it(*words, "--units", "1:GPU:1", "--processes", "2", "--schedule", schedule, "--devices",
-                                f"emulated:memory={memory}")
-                self.assertEqual(r["hash"], want, schedule)
-
     def test_disk_on_one(self):
         """Three blocks are too much for a rank's memory, two are not."""
         words = ["--mesh", "sphere:2", "--steps", "60", "--blocks", "5"]
@@ -203,35 +139,6 @@ class Moves(Base):
 
 
 class Long(Base):
-    def test_checkpoint(self):
-        words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--vertices", "0,5"]
-        path, out = self.path("c.bin"), self.path("c.csv")
-        want = self.run_it(*words, "--steps", "120", "--vertex-output", out)["hash"]
-        table = text_of(out)
-        for before, after in [(3, 1), (1, 4), (2, 3)]:
-            with self.subTest(before=before, after=after):
-                self.run_it(*words, "--steps", "64", "--vertex-output", out, "--checkpoint", path, "--every", "32",
-                            "--processes", str(before))
-                r = self.run_it(*words, "--steps", "120", "--vertex-output", out, "--restart", path, "--processes",
-                                str(after))
-                self.assertEqual(r["hash"], want)
-                self.assertEqual(text_of(out), table)
-
-    def test_interrupt(self):
-        path = self.path("i.bin")
-        words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--steps", "20000", "--ng", "8"]
-        run = subprocess.Popen([EVENER, "run", "td-bem", *words, "--processes", "2", "--oversubscribe", "--quiet",
-                                "--checkpoint", path, "--every", "200"], stderr=subprocess.PIPE, text=True)
-        for _ in range(600):
-            if os.path.exists(path):
-                break
-            time.sleep(0.1)
-        run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 130, said)
-        self.assertIn("--restart", said)
-        self.assertEqual(len(said.splitlines()), 1, said)
-
     def test_full_disk(self):
         """Rank 0 alone cannot write, in mid-march: all of them end, with what it says."""
         place = self.path("gone")

@@ -4,7 +4,6 @@ have: run, plan, calibrate, record, report, bench, help.
 
 Run: ctest -R toy, or tests/command/test_toy.py build/tests/evener_toy [test ..]
 """
-import os
 import unittest
 
 from base import Base
@@ -90,12 +89,6 @@ class Toy(Base):
                             (["run", "toy", "--units", "1:GPU:1", "--devices", "emulated"], "CPU units only"),
                             (["run", "toy", "--on-device-loss", "continue"], "expected stop")):
             self.refuses(words, says)
-
-    def test_words(self):
-        """A file may be called as a workload is, and options may come before the application."""
-        self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "toy")
-        self.assertTrue(os.path.exists(self.path("toy")))
-        self.assertEqual(len(self.record("run", "--tasks", "5", "--units", "1:CPU:1", "toy")["owner"]), 5)
 
 
 if __name__ == "__main__":

@@ -181,23 +181,6 @@ class Pages(Base):
             {"kind": "faces", "from": 0, "to": 1, "bytes": 1, "sent": 8, "awaited": 9, "received": 9.5}]
         return record
 
-    def test_arrows(self):
-        page = self.page(self.simple())
-        self.assertIn(": waiting for 50 % of it<", page)
-        self.assertIn(": waiting for 75 % of it<", page)
-        (x0, y0, x1, y1), = lines(page, "arrow")
-        self.assertAlmostEqual(x0, 7 + 93 * 0.25, delta=0.01)
-        self.assertAlmostEqual(x1, 7 + 93 * 0.5, delta=0.01)
-        self.assertLess(y0, y1)  # down to the lane below
-        (x0, y0, x1, y1), = lines(page, "arrow moves")
-        self.assertEqual((x0, x1), (7, 100))  # from before the step
-        self.assertGreater(y0, y1)
-        self.assertIn("<title>rank 0 to rank 1: faces, 4.10 kB, there after 250 ms</title>", page)
-        self.assertIn("<title>rank 1 to rank 0: zone 7, 50 B, there after 2.00 s</title>", page)
-        boxes = re.findall(r'<rect class="wait" x="7.000%" y="([\d.]+)" width="93.000%"', page)
-        self.assertEqual([float(y) for y in boxes], sorted(map(float, boxes)))
-        self.assertEqual(len(boxes), 4)
-
     def test_clocks(self):
         record = self.simple()
         self.assertNotIn("Clocks of hosts", self.page(record))

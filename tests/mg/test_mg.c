@@ -1,6 +1,6 @@
 /* MG against a plain implementation that shares nothing with it: charges, fields and norms,
- * whatever the ranges in which the grid is swept. Run: ctest -R '^mg$'; EVENER_MG=all adds class A
- * of the plain one, half a minute. */
+ * whatever the ranges in which the grid is swept. Run: ctest -R '^mg$'. Official norms are
+ * command-mg's. */
 #include "check.h"
 #include "common/run/npb_random.h"
 #include "mg/blocks/blocks.h"
@@ -215,25 +215,6 @@ TEST(the_same_bits) {
             give_back(&c);
         }
         give_back(&whole);
-    }
-}
-
-/* ---- official figures ----------------------------------------------------------------------- */
-
-TEST(official) {
-    const int all = getenv("EVENER_MG") && !strcmp(getenv("EVENER_MG"), "all");
-    for (const char *class_ = all ? "SWA" : "SW"; *class_; class_++) {
-        mg *problem;
-        assert_ok(mg_open_class(&problem, *class_));
-        const mg_shape shape = mg_describe(problem);
-        const double norm = mg_official(problem);
-        double plain;
-        free(plain_mg(shape.n, shape.steps, shape.smoother == 'b', &plain));
-        struct computed c = compute(shape.n, shape.steps, shape.smoother == 'b', 2);
-        assert_true(fabs(plain - norm) <= 1e-8 * norm);
-        assert_true(fabs(c.norm - norm) <= 1e-11 * norm);
-        give_back(&c);
-        mg_close(problem);
     }
 }
 

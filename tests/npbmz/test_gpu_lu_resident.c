@@ -1,6 +1,6 @@
 /* LU-MZ's sweeps as one launch each (npbmz/variants.h), whose groups wait for each other: the
- * host's bits where nothing is fused, and those of the launches that follow each other in whole
- * runs; how many launches they are; and a device that has no such launches takes the others.
+ * host's bits where nothing is fused; how many launches they are; and a device that has no such
+ * launches takes the others. Whole runs are command-cuda's and command-hash's.
  *
  * On emulated devices of one core, where one group does all bundles, and of several, where the last
  * group that can goes on: a bundle that begins too early has other bits, each time.
@@ -185,48 +185,6 @@ TEST(without) {
     both_close(&b);
     assert_int_equal(fake->together, before);
     fake->resident = 1;
-}
-
-/* ---- whole runs ---------------------------------------------------------------------------- */
-
-static uint64_t hash_of(char class_, const char *units_text, const struct gpu_solver *solver) {
-    evn_machine *machine;
-    evn_units *units;
-    npbmz *problem;
-    evn_schedule *schedule;
-    npbmz_result r;
-    assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open_on(&units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE));
-    assert_ok(npbmz_open(&problem, NPBMZ_LU, class_));
-    evn_problem tasks = npbmz_tasks(problem);
-    tasks.units = evn_units_count(units);
-    assert_ok(evn_schedule_open(&schedule, "static", &tasks));
-    const npbmz_options options = {.run = {.steps = class_ == 'S' ? 0 : 20}, .solver = solver};
-    assert_ok(npbmz_run(problem, units, schedule, &options, &r));
-    const uint64_t hash = r.run.hash;
-    npbmz_result_free(&r);
-    evn_schedule_close(schedule);
-    npbmz_close(problem);
-    evn_units_close(units);
-    evn_machine_close(machine);
-    return hash;
-}
-
-TEST(runs) {
-    int count = 1;
-    char why[256];
-    for (int d = 0; d < devices(); d++) {
-        choose(d);
-        if (!given) setenv("EVENER_TEST_DEVICE", d ? "emulated:2,cores=3" : "emulated:2", 1);
-        assert_ok(evn_devices_count(test_device(), &count, why, sizeof why));
-        for (const char *class_ = d < 2 ? "SW" : ""; *class_; class_++) {
-            const uint64_t hash = hash_of(*class_, "1:GPU:1", &gpu_lu);
-            assert_int_equal(hash_of(*class_, "1:GPU:1", &gpu_lu_resident), hash);
-            if (count < 2) continue;
-            assert_int_equal(hash_of(*class_, "2:GPU:1", &gpu_lu_resident), hash);
-            assert_int_equal(hash_of(*class_, "1:GPU:2", &gpu_lu_resident), hash);
-        }
-    }
 }
 
 int main(void) {

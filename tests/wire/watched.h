@@ -1,7 +1,6 @@
 /* A wire that looks at all messages of another one: it counts them by what they are for, sees what
- * is still expected when a rank tells the others of itself, and alters one message on request. In a
- * program (watched_kind()), or as a plug-in (watched_plugin.c). All ranks of a process share the
- * counts. */
+ * is still expected when a rank tells the others of itself, and alters one message on request. All
+ * ranks of a process share the counts. */
 #ifndef TEST_WIRE_WATCHED_H
 #define TEST_WIRE_WATCHED_H
 
