@@ -5,7 +5,6 @@ Wrong programs are in tests/cc/wrong, as common.wrong() has them.
 Run: ctest -R cc-messages, or tests/cc/test_messages.py build/evener-cc [test ..]
 """
 import os
-import re
 import common
 from common import Case, COMPILERS, run
 

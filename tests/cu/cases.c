@@ -14,47 +14,6 @@ enum { N = 37 };
 
 /* ---- loops --------------------------------------------------------------------------------- */
 
-/* Every iteration once, and the step and bounds of all forms of loops. */
-static int trips_of(int from, int to, int step, int relation, int *runs) {
-    SITE(site, "runtime");
-    LIST(units, {2, EVN_CU_CPU, 1});
-    const evn_cu_int first = from, by = step;
-    const evn_cu_int trips = evn_cu_trips(&site, from, to, step, relation);
-    if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
-#pragma omp parallel firstprivate(first, by)
-        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
-            const int i = (int)(first + t * by);
-#pragma omp atomic
-            runs[i + 100]++;
-        }
-    return (int)trips;
-}
-
-static int once(void) {
-    static const int form[][4] = {{0, N, 1, EVN_CU_LESS},  {0, N, 3, EVN_CU_LESS_EQUAL},
-                                  {N, 0, -1, EVN_CU_MORE}, {N, -5, -4, EVN_CU_MORE_EQUAL},
-                                  {5, 5, 1, EVN_CU_LESS},  {5, 5, 1, EVN_CU_LESS_EQUAL},
-                                  {9, 2, 1, EVN_CU_LESS},  {-7, 8, 5, EVN_CU_LESS},
-                                  {3, 3, -2, EVN_CU_MORE}, {-1, -30, -29, EVN_CU_MORE_EQUAL}};
-    int wrong = 0;
-    for (size_t f = 0; f < sizeof form / sizeof *form; f++) {
-        int runs[200] = {0}, plain[200] = {0}, count = 0;
-        const int *a = form[f], relation = a[3];
-        for (int i = a[0]; relation == EVN_CU_LESS         ? i < a[1]
-                           : relation == EVN_CU_LESS_EQUAL ? i <= a[1]
-                           : relation == EVN_CU_MORE       ? i > a[1]
-                                                           : i >= a[1];
-             i += a[2]) {
-            plain[i + 100]++;
-            count++;
-        }
-        wrong += trips_of(a[0], a[1], a[2], relation, runs) != count;
-        wrong += memcmp(runs, plain, sizeof runs) != 0;
-    }
-    printf("%d wrong\n", wrong);
-    return wrong != 0;
-}
-
 /* A sum and a maximum, each iteration's copy of its own, combined in order. */
 static void sum_of(int n, double *sum, double *most) {
     SITE(site, "runtime");
@@ -158,32 +117,6 @@ static int regions(void) {
     }
     printf("inner %d %d asked %d %d here %d %d after %d wide %d of %d\n", inner[0], inner[1],
            asked[0], asked[1], here[0], here[1], after, wide, omp_get_max_threads());
-    return 0;
-}
-
-/* An ordinary region after a directive has its threads on as many cores as before. */
-static int binding(void) {
-    SITE(site, "static");
-    LIST(units, {1, EVN_CU_CPU, 1});
-    cpu_set_t all, any;
-    int least = 0;
-    CPU_ZERO(&any);
-    sched_getaffinity(0, sizeof all, &all);
-    for (int step = 0; step < 2; step++) {
-        const evn_cu_int trips = evn_cu_trips(&site, 0, 3, 1, EVN_CU_LESS);
-        if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
-#pragma omp parallel
-            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
-            }
-#pragma omp parallel num_threads(2) reduction(+ : least)
-        {
-            cpu_set_t mine;
-            least = sched_getaffinity(0, sizeof mine, &mine) == 0;
-#pragma omp critical
-            CPU_OR(&any, &any, &mine);
-        }
-    }
-    printf("%d threads, %s\n", least, CPU_EQUAL(&any, &all) ? "all cores" : "few cores");
     return 0;
 }
 
@@ -804,8 +737,8 @@ static const struct {
 } cases[] = {
     {"own_tasks", own_tasks}, {"own_twice", own_twice}, {"own_early", own_early},
     {"own_one", own_one}, {"own_other", own_other}, {"own_outside", own_outside},
-    {"own_negative", own_negative}, {"once", once}, {"reduce", reduce}, {"variables", variables},
-    {"regions", regions}, {"teams", teams}, {"binding", binding}, {"moves", moves},
+    {"own_negative", own_negative}, {"reduce", reduce}, {"variables", variables},
+    {"regions", regions}, {"teams", teams}, {"moves", moves},
     {"batches", batches}, {"lists", lists}, {"registers", registers}, {"no_count", no_count},
     {"no_size", no_size}, {"cores", cores}, {"step0", step0}, {"away", away}, {"endless", endless},
     {"schedule", schedule}, {"thread", thread}, {"nested", nested}, {"parallel", parallel},

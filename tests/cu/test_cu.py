@@ -106,9 +106,6 @@ class Same(unittest.TestCase):
     LISTS = (None, "1:CPU:1", "2:CPU:1", "5:CPU:2", "1:CPU:2,1:GPU:2")
     SCHEDULES = (None, "dynamic:chunk=3", "guided:time", "map", "binpack")
 
-    def test_every_iteration_once(self):
-        self.assertEqual(self.same("once", self.LISTS, self.SCHEDULES), "0 wrong\n")
-
     def test_reductions(self):
         self.same("reduce", self.LISTS, self.SCHEDULES)
 
@@ -119,11 +116,6 @@ class Same(unittest.TestCase):
         """Six rounds: inner regions of 3 and 2 threads, others of 4 as the program has set."""
         self.assertEqual(self.same("regions", (None,)),
                          "inner 9 6 asked 9 6 here 60 63 after 12 wide 12 of 4\n")
-
-    def test_binding(self):
-        for program in programs.path.values():
-            done = run(program, "binding", EVENER_OVERSUBSCRIBE=None)
-            self.assertEqual(done.stdout, "4 threads, all cores\n", done.stderr)
 
     def test_in_a_shared_library(self):
         """The directives are in a library, and the program has regions of its own before."""
@@ -310,8 +302,8 @@ class Wrong(unittest.TestCase):
                 ("same_key", r"wrong\.c:12: key: iterations 3 and 7, counted from 0, both have the key 3; .*", {}),
                 ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
                 ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
-                ("once", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
-                ("once", r".*cases\.c:\d+: EVENER_SCHEDULE: .*", {"EVENER_SCHEDULE": "dynamics"})):
+                ("teams", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
+                ("teams", r".*cases\.c:\d+: EVENER_SCHEDULE: .*", {"EVENER_SCHEDULE": "dynamics"})):
             for compiler, program in programs.path.items():
                 with self.subTest(case=case, compiler=compiler):
                     done = run(program, case, **env)
@@ -329,7 +321,7 @@ class Wrong(unittest.TestCase):
         for compiler in programs.path:
             libraries = [x for x in programs.flags("--libs", "evener-cu") if "--wrap" not in x]
             program = programs.make(compiler, compiler + "-plain", libraries)
-            done = run(program, "once")
+            done = run(program, "teams")
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"\A.*cases\.c:\d+: this program was linked without evener-cc; link with it, "
                                           r"or add the flags of `pkg-config --libs evener-cu`\n\Z")

@@ -220,7 +220,7 @@ void plain_noise(const struct plain_zone *z, plain_point *a, unsigned seed, int 
 
 /* ---- exact solution and initial state (RNR-94-007, section 3) ------------------------------- */
 
-void plain_exact(const double x[3], plain_point u) {
+static void exact_solution(const double x[3], plain_point u) {
     /* constant; x, y, z; x^2, y^2, z^2; cubes; fourth powers */
     static const double K[5][13] = {
         {2, 0, 0, 4, 5, 3, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3},
@@ -253,7 +253,7 @@ static void coordinates(const struct plain_zone *z, int i, int j, int k, double 
 static void exact_at(const double x[3], int d, double value, plain_point u) {
     double y[3] = {x[0], x[1], x[2]};
     y[d] = value;
-    plain_exact(y, u);
+    exact_solution(y, u);
 }
 
 void plain_initial(const struct plain_zone *z, plain_point *u) {
@@ -349,7 +349,7 @@ void plain_forcing(const struct plain_zone *z, plain_point *f) {
     ALL(z) {
         double x[3];
         coordinates(z, i, j, k, x);
-        plain_exact(x, exact[plain_at(z, i, j, k)]);
+        exact_solution(x, exact[plain_at(z, i, j, k)]);
     }
     plain_operator(z, exact, f);
     for (size_t p = 0; p < plain_points(z); p++)
@@ -359,7 +359,7 @@ void plain_forcing(const struct plain_zone *z, plain_point *f) {
 
 /* ---- implicit operators ---------------------------------------------------------------------- */
 
-void plain_jacobians(const plain_point u, int d, double A[5][5], double N[5][5]) {
+static void jacobians(const plain_point u, int d, double A[5][5], double N[5][5]) {
     double rho = u[0], e = u[4] / rho;
     double v[3] = {u[1] / rho, u[2] / rho, u[3] / rho};
     double kinetic = 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -437,7 +437,7 @@ static struct lines lines_of(const struct plain_zone *z, int d) {
 
 /* ---- BT (RNR-94-007, section 4.3) ------------------------------------------------------------ */
 
-void plain_bt_lines(const struct plain_zone *z, int d, plain_point *rhs) {
+static void bt_lines(const struct plain_zone *z, int d, plain_point *rhs) {
     struct lines line = lines_of(z, d);
     int n = line.n;
     double tau1 = z->dt / (z->h[d] * z->h[d]), tau2 = z->dt / (2 * z->h[d]);
@@ -445,7 +445,7 @@ void plain_bt_lines(const struct plain_zone *z, int d, plain_point *rhs) {
     double(*N)[5][5] = get_memory((size_t)n * sizeof *N);
     double(*C)[5][5] = get_memory((size_t)n * sizeof *C); /* C' of the elimination; C'_0 = 0 */
     LINES(line, first) {
-        for (int s = 0; s < n; s++) plain_jacobians(z->u[first + s * line.step], d, A[s], N[s]);
+        for (int s = 0; s < n; s++) jacobians(z->u[first + s * line.step], d, A[s], N[s]);
         for (int s = 1; s <= n - 2; s++) {
             double below[5][5], middle[5][5], right[5][6];
             const double *before = rhs[first + (s - 1) * line.step];
@@ -489,7 +489,9 @@ static double sound(const plain_point u) {
     return sqrt(gamma_1 * gamma_2 * (u[4] - q) / u[0]);
 }
 
-void plain_sp_transform(const struct plain_zone *z, int which, plain_point *rhs) {
+/* SP: the pointwise transform before x (which = 0), between x and y (1), between y and z (2), after
+ * z (3). */
+static void sp_transform(const struct plain_zone *z, int which, plain_point *rhs) {
     const double b = sqrt(0.5);
     INTERIOR(z) {
         const double *u = z->u[plain_at(z, i, j, k)];
@@ -536,7 +538,7 @@ void plain_sp_transform(const struct plain_zone *z, int which, plain_point *rhs)
     }
 }
 
-void plain_sp_lines(const struct plain_zone *z, int d, plain_point *rhs) {
+static void sp_lines(const struct plain_zone *z, int d, plain_point *rhs) {
     struct lines line = lines_of(z, d);
     int n = line.n;
     double tau1 = z->dt / (z->h[d] * z->h[d]), tau2 = z->dt / (2 * z->h[d]);
@@ -586,7 +588,7 @@ static void neighbours(const struct plain_zone *z, size_t p, int side, const pla
         size_t q = side < 0 ? p - s[d] : p + s[d];
         double A[5][5], N[5][5];
         double tau1 = z->dt / (z->h[d] * z->h[d]), tau2 = z->dt / (2 * z->h[d]);
-        plain_jacobians(z->u[q], d, A, N);
+        jacobians(z->u[q], d, A, N);
         for (int r = 0; r < 5; r++)
             for (int c = 0; c < 5; c++) {
                 double D = r == c ? second[d] : 0;
@@ -599,7 +601,7 @@ static void solve_diagonal(const struct plain_zone *z, size_t p, plain_point x) 
     double D[5][5] = {{0}}, b[5][6];
     for (int d = 0; d < 3; d++) {
         double A[5][5], N[5][5], tau1 = z->dt / (z->h[d] * z->h[d]);
-        plain_jacobians(z->u[p], d, A, N);
+        jacobians(z->u[p], d, A, N);
         for (int r = 0; r < 5; r++)
             for (int c = 0; c < 5; c++) D[r][c] += 2 * tau1 * (N[r][c] + (r == c ? second[d] : 0));
     }
@@ -611,7 +613,8 @@ static void solve_diagonal(const struct plain_zone *z, size_t p, plain_point x) 
     for (int r = 0; r < 5; r++) x[r] = b[r][0];
 }
 
-void plain_lu_lower(const struct plain_zone *z, plain_point *v) {
+/* LU: the sweeps on v, which is 0 at boundary points. */
+static void lu_lower(const struct plain_zone *z, plain_point *v) {
     INTERIOR(z) {
         size_t p = plain_at(z, i, j, k);
         plain_point sum;
@@ -621,7 +624,7 @@ void plain_lu_lower(const struct plain_zone *z, plain_point *v) {
     }
 }
 
-void plain_lu_upper(const struct plain_zone *z, plain_point *v) {
+static void lu_upper(const struct plain_zone *z, plain_point *v) {
     for (int k = z->nz - 2; k >= 1; k--)
         for (int j = z->ny - 2; j >= 1; j--)
             for (int i = z->nx - 2; i >= 1; i--) {
@@ -647,18 +650,18 @@ void plain_step(const struct plain_zone *z) {
         for (int m = 0; m < 5; m++) v[p][m] *= z->dt;
     switch (z->benchmark) {
     case NPBMZ_BT:
-        for (int d = 0; d < 3; d++) plain_bt_lines(z, d, v);
+        for (int d = 0; d < 3; d++) bt_lines(z, d, v);
         break;
     case NPBMZ_SP:
         for (int d = 0; d < 3; d++) {
-            plain_sp_transform(z, d, v);
-            plain_sp_lines(z, d, v);
+            sp_transform(z, d, v);
+            sp_lines(z, d, v);
         }
-        plain_sp_transform(z, 3, v);
+        sp_transform(z, 3, v);
         break;
     case NPBMZ_LU:
-        plain_lu_lower(z, v);
-        plain_lu_upper(z, v);
+        lu_lower(z, v);
+        lu_upper(z, v);
         factor = 1 / (relax * (2 - relax));
         break;
     }
@@ -742,7 +745,7 @@ void plain_zone_error_norm(const struct plain_zone *z, double norm[5]) {
         double x[3];
         plain_point exact;
         coordinates(z, i, j, k, x);
-        plain_exact(x, exact);
+        exact_solution(x, exact);
         for (int m = 0; m < 5; m++) {
             double e = z->u[plain_at(z, i, j, k)][m] - exact[m];
             norm[m] += e * e;
@@ -777,13 +780,6 @@ double plain_zone_surface(const struct plain_zone *z) {
         }
     }
     return integral;
-}
-
-void plain_zone_sums(const struct plain_zone *z, double sum[5]) {
-    for (int m = 0; m < 5; m++) {
-        sum[m] = 0;
-        INTERIOR(z) sum[m] += z->u[plain_at(z, i, j, k)][m];
-    }
 }
 
 static void add_norms(const struct plain *p, void (*f)(const struct plain_zone *, double *),

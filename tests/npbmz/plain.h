@@ -2,8 +2,8 @@
  *
  * Textbook form, scalar, one point after another, one 5x5 matrix after another, sharing no code
  * with suite/apps/npbmz: what agrees with it is right for another reason than having been copied.
- * Each phase of a step can be called by itself. Sources: "NAS Parallel Benchmarks, Multi-Zone
- * Versions" (NAS-03-010) and "The NAS Parallel Benchmarks" (RNR-94-007), sections 3 and 4.
+ * Sources: "NAS Parallel Benchmarks, Multi-Zone Versions" (NAS-03-010) and "The NAS Parallel
+ * Benchmarks" (RNR-94-007), sections 3 and 4.
  *
  * A field is an array of points, a point is five numbers (density, momenta, energy); point (i,j,k),
  * all from 0, is number (k*ny + j)*nx + i. Directions d are 0, 1, 2 for x, y, z.
@@ -69,8 +69,6 @@ void plain_zone_of(struct plain_zone *q, const struct problem *p, const struct z
  * the five. Not a number where either has one. */
 double plain_difference(const struct plain_zone *z, const plain_point *a, const plain_point *b);
 
-/* Exact solution at local coordinates x. */
-void plain_exact(const double x[3], plain_point u);
 /* u = initial state, boundary and interior. */
 void plain_initial(const struct plain_zone *z, plain_point *u);
 /* out = L(u) at interior points, 0 at boundary points. */
@@ -80,20 +78,6 @@ void plain_residual(const struct plain_zone *z, const plain_point *u, const plai
                     plain_point *out);
 /* f = -L(exact solution). */
 void plain_forcing(const struct plain_zone *z, plain_point *f);
-
-/* Pointwise matrices at a gas u: A = dF_d/du, N = dW_d/du without second-order dissipation. */
-void plain_jacobians(const plain_point u, int d, double A[5][5], double N[5][5]);
-
-/* BT: solves the block-tridiagonal lines of direction d; rhs in, increments out. */
-void plain_bt_lines(const struct plain_zone *z, int d, plain_point *rhs);
-/* SP: the pointwise transform before x (which = 0), between x and y (1), between y and z (2), after
- * z (3). */
-void plain_sp_transform(const struct plain_zone *z, int which, plain_point *rhs);
-/* SP: solves the scalar pentadiagonal lines of direction d. */
-void plain_sp_lines(const struct plain_zone *z, int d, plain_point *rhs);
-/* LU: the two sweeps on v, which is 0 at boundary points. */
-void plain_lu_lower(const struct plain_zone *z, plain_point *v);
-void plain_lu_upper(const struct plain_zone *z, plain_point *v);
 
 /* One step of one zone, ghosts filled. */
 void plain_step(const struct plain_zone *z);
@@ -112,7 +96,6 @@ void plain_run(struct plain *p, int steps);
 void plain_zone_residual_norm(const struct plain_zone *z, double norm[5]);
 void plain_zone_error_norm(const struct plain_zone *z, double norm[5]);
 double plain_zone_surface(const struct plain_zone *z);
-void plain_zone_sums(const struct plain_zone *z, double sum[5]); /* of u, over interior points */
 void plain_residual_norm(const struct plain *p, double norm[5]);
 void plain_error_norm(const struct plain *p, double norm[5]);
 double plain_surface(const struct plain *p);
