@@ -145,9 +145,8 @@ QUICK = [
     ("adaptive --size 32 --levels 2 --steps 120 --every 3", [*units(["2:CPU:1", "2:CPU:2,1:CPU:1"]), "--units 2:CPU:1 --schedule dynamic:chunk=1"]),
 ]
 REST = [
-    *[(what, in_turn((1, 2, 3, 5), CORES, ALL)) for what in PERTURBED],
-    *[(f"{app} --class S", [*ranks([2], "--schedule dynamic"), *ranks([3], "--schedule map"), *units(["1:GPU:1", "1:CPU:1,1:GPU:1"], "--devices opencl")])
-      for app in ZONES],
+    *[(what, [*in_turn((1, 2, 3, 5), CORES, ALL), *units(["1:GPU:1", "1:CPU:1,1:GPU:1"], "--devices opencl")]) for what in PERTURBED],
+    *[(f"{app} --class S", [*ranks([2], "--schedule dynamic"), *ranks([3], "--schedule map")]) for app in ZONES],
     ("lu-mz --class S", units(ALIKE, "--sweeps one --devices emulated:2,cores=3")),
     *[(f"{app} --class W --perturb --steps 30", ["> --processes 2 --schedule guided:time --slow 0:20@3"]) for app in ZONES],
     *[(f"{what} --transposes {q}", [*units(["2:CPU:1", "1:CPU:3", "2:CPU:1,1:CPU:2"]), "--processes 3 --variant best --per-node 1", "--processes 5",
