@@ -7,10 +7,9 @@ Run: ctest -R command-ft, or tests/command/test_ft.py build/evener [test ..]; EV
 import itertools
 import json
 import os
-import shutil
 import unittest
 
-from base import EVENER, Base
+from base import EVENER, Base, launchers
 
 ALL = os.environ.get("EVENER_FT") == "all"
 FIRST = {"S": (554.6087004964, 484.5363331978), "W": (567.3612178944, 529.3246849175), "A": (504.6735008193, 511.4047905510),
@@ -144,17 +143,10 @@ class Ft(Base):
         whole = puts(SIZE["S"], 6, 4, "slabs", 1)
         self.assertEqual(r["puts"], {"count": whole[0] * 2 // 3, "bytes": whole[1] * 2 // 3, "same_node": 0, "remote": whole[0] * 2 // 3})
 
-    def launchers(self):
-        for kind in ("openmpi", "mpich"):
-            plugin = os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")
-            tool = shutil.which(f"mpirun.{kind}")
-            if tool and os.path.exists(plugin):
-                yield [tool, *(["-q", "--oversubscribe"] if kind == "openmpi" else [])]
-
     def test_unequal_ranks(self):
         """A rank with three cores has three times the planes of one with a single core."""
         alone, found = self.record("--class", "S")["hash"], 0
-        for launcher in self.launchers():
+        for _, launcher in launchers():
             found += 1
             for more in (("--variant", "packed"), ("--per-node", "1"), ()):
                 first = ["run", "ft", "--class", "S", "--schedule", "weighted", "--units", "1:CPU:3", "--oversubscribe", "--json", "-",

@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
 """NPB MG's blocks on devices, one a rank or one for the ranks of a node (--variant funneled): the norms and bits of blocks on cores, puts
-and bytes as the decomposition has them without the faces that stay on a device, copies to and from devices; ranks that die.
+and bytes as the decomposition has them without the faces that stay on a device, copies to and from devices. Ranks that are lost are
+test_rank_loss.py's.
 
 Run: ctest -R command-mg-funneled, or tests/command/test_mg_funneled.py build/evener [test ..]; EVENER_MG=all adds W on all counts.
 """
 import os
-import signal
-import subprocess
-import time
 import unittest
 
-from base import EVENER, Base, children, ended, evener, launcher, launchers
+from base import EVENER, Base, ended, evener, launcher, launchers
 from test_mg_ranks import grid
 
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05}
 ALL = os.environ.get("EVENER_MG") == "all"
-PATIENCE = 60  # s from a death to the end, on a machine that has other things to do
 KINDS = ("puts", "bytes", "within", "within_bytes", "in", "bytes_in", "out", "bytes_out", "local", "local_bytes")
 
 
@@ -80,16 +77,6 @@ def counts(ranks, group, n, steps):
     count["out"] += 2 * ranks
     count["bytes_out"] += 2 * ranks * 8 * (n // p[1]) * (n // p[2])
     return count
-
-
-def started(run, count):
-    """The run's processes, once there are so many."""
-    end, found = time.monotonic() + PATIENCE, []
-    while len(found) < count and time.monotonic() < end and run.poll() is None:
-        found = children(run.pid)
-        time.sleep(0.01)
-    assert len(found) == count, found
-    return found
 
 
 class Funneled(Base):
@@ -180,21 +167,6 @@ class Funneled(Base):
         done = ended([*launcher("openmpi"), "-n", "1", *ours, "--units", "1:CPU:1", ":", "-n", "1", *ours, "--units", "1:GPU:1", "--devices", "emulated"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.same(self.load("record.json"), "S", 2)
-
-    def test_death(self):
-        """Of a member and of a master, of this node and of another."""
-        for victim in (0, 1, 2):
-            run = subprocess.Popen([EVENER, "run", "mg", "--size", "64", "--steps", "100000", "--units", "1:GPU:1", "--devices", "emulated",
-                                    "--quiet", "--oversubscribe", "--processes", "4", "--per-node", "2", "--variant", "funneled"],
-                                   stderr=subprocess.PIPE, text=True, env=self.environment)
-            ranks = started(run, 4)
-            time.sleep(1.5)
-            os.kill(ranks[victim], signal.SIGKILL)
-            _, said = run.communicate(timeout=PATIENCE)
-            self.assertNotEqual(run.returncode, 0)
-            self.assertEqual(said.count("\n"), 1, said)
-            for pid in ranks:
-                self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
     def test_refused(self):
         several = "--quiet", "--processes", "4", "--variant", "funneled", "--units"

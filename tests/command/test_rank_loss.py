@@ -27,7 +27,7 @@ class Base(base.Base):
         self.environment["OMP_NUM_THREADS"] = "1"
 
     def start(self, *words):
-        going = subprocess.Popen([EVENER, "run", *words, "--units", "1:CPU:1", "--oversubscribe", "--quiet"], cwd=self.folder,
+        going = subprocess.Popen([EVENER, "run", words[0], "--units", "1:CPU:1", "--oversubscribe", "--quiet", *words[1:]], cwd=self.folder,
                                  env=self.environment, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.clear, going)
         return going
@@ -148,6 +148,21 @@ class Loss(Base):
         self.assertEqual(going.returncode, 3)
         self.assertRegex(errors, r"the run is over; no memory left\?\n$")
         self.assertNotIn("restarts", self.whole("bt-mz"))
+
+    def test_devices_of_nodes(self):
+        """Of ranks that share a node's device one that leads it or not, of this node or of another: one line, and none is left."""
+        for app, size, victim in ("ft", "32x16x16", 0), ("ft", "32x16x16", 1), ("ft", "32x16x16", 3), ("mg", "64", 0), ("mg", "64", 1), ("mg", "64", 2):
+            with self.subTest(app=app, victim=victim):
+                going = self.start(app, "--size", size, "--steps", "1000000", "--units", "1:GPU:1", "--devices", "emulated", "--processes", "4",
+                                   "--per-node", "2", "--variant", "funneled")
+                self.until(lambda: len(self.ranks(going)) == 4)  # pylint: disable=cell-var-from-loop
+                pids = self.ranks(going)
+                time.sleep(1.5)
+                os.kill(pids[victim], signal.SIGKILL)
+                errors = going.communicate(timeout=60)[1]
+                self.assertEqual((going.returncode, errors.count("\n")), (3, 1), errors)
+                self.assertRegex(errors, LOST.format(4, pids[victim]))
+                self.assertFalse(any(os.path.exists(f"/proc/{pid}") for pid in pids))
 
     def test_interrupt(self):
         """An interrupt is no loss."""
