@@ -9,11 +9,18 @@ import os
 import unittest
 
 from base import EVENER, Base, ended, evener, launcher, launchers
-from test_mg_ranks import grid
 
-NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05}
+NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 ALL = os.environ.get("EVENER_MG") == "all"
 KINDS = ("puts", "bytes", "within", "within_bytes", "in", "bytes_in", "out", "bytes_out", "local", "local_bytes")
+
+
+def grid(ranks):
+    """Ranks along x, y and z."""
+    power = ranks.bit_length() - 1
+    x = power // 3
+    y = (power - x) // 2
+    return 1 << x, 1 << y, 1 << (power - x - y)
 
 
 def exchange(count, ranks, group, shape):

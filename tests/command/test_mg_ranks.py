@@ -1,46 +1,22 @@
 #!/usr/bin/env python3
 """NPB MG over ranks: blocks (bulk, overlap) with messages and bytes as the reference's decomposition has them, over forked processes and
-MPI; nodes; what is refused. Bits of slabs are test_hash.py's.
+MPI; nodes; what is refused. Slabs over MPI, and their bits, are test_hash.py's.
 
 Run: ctest -R command-mg-ranks, or tests/command/test_mg_ranks.py build/evener [test ..]; EVENER_MG=all adds class A.
 """
 import os
-import time
 import unittest
 
 from base import Base, launchers
+from test_mg_funneled import NORM, counts
 
-NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
 
 
-def grid(ranks):
-    """Ranks along x, y and z."""
-    power = ranks.bit_length() - 1
-    x = power // 3
-    y = (power - x) // 2
-    return 1 << x, 1 << y, 1 << (power - x - y)
-
-
 def faces(ranks, n, steps):
-    """Messages and bytes of all ranks in the timed part: as many exchanges of each level as the cycle has, each of two faces
-    a rank for every axis along which there is another rank. Of more than 8 ranks the level with as many points a side as there are ranks
-    along z is gathered, from all to all, and has no exchanges, nor have those below."""
-    levels = n.bit_length() - 1
-    count = size = 0
-    whole = max(grid(ranks)).bit_length() - 1 if ranks > 8 else 0
-    if whole:
-        count += steps * ranks * (ranks - 1)
-        size += 8 * steps * (ranks - 1) * (1 << whole) ** 3
-    for level in range(whole + 1, levels + 1):
-        exchanges = (2 if level == 1 else 3) * steps + (level == levels)
-        x, y, z = ((1 << level) // p for p in grid(ranks))
-        face = y * z, (x + 2) * z, (x + 2) * (y + 2)
-        for points, p in zip(face, grid(ranks)):
-            if p > 1:
-                count += 2 * exchanges * ranks
-                size += 16 * points * exchanges * ranks
-    return count, size
+    """Messages and bytes of all ranks in the timed part, none of which share anything."""
+    count = counts(ranks, 1, n, steps)
+    return count["puts"], count["bytes"]
 
 
 class Ranks(Base):
@@ -103,9 +79,6 @@ class Ranks(Base):
 
     def test_mpi(self):
         for kind, start in launchers():
-            alone = self.record("--class", "W", "--units", "1:CPU:1")
-            for ranks in (2, 3) if kind == "openmpi" else (2,):
-                self.same(self.record("--class", "W", "--units", "1:CPU:1", launch=(*start, "-n", str(ranks))), alone)
             for variant in ("bulk", "overlap"):
                 r = self.record("--class", "S", "--units", "1:CPU:1", "--variant", variant, launch=(*start, "-n", "2"))
                 self.assertEqual((r["puts"]["count"], r["puts"]["bytes"], r["verified"]), (*faces(2, 32, 4), True))
