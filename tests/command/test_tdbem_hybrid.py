@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""TD-BEM on CPU and GPU units together: the same solution where blocks do not fit a device, and from its solver; in balance after a few
+"""TD-BEM on CPU and GPU units together: the same solution where blocks do not fit a device; in balance after a few
 groups of steps. The solution whoever sums which block is test_hash.py's, devices that fail test_device_faults.py's.
 
 Run: ctest -R tdbem-hybrid, or tests/command/test_tdbem_hybrid.py build/evener [test ..]
@@ -47,23 +47,7 @@ class Same(Base):
 
 
 class Solver(Base):
-    """M_0 on a device."""
-
-    def test_same(self):
-        for precision, tolerance in [("double", 1e-12), ("float", 2e-5)]:
-            words = ["--precision", precision]
-            host, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", *words)
-            self.assertEqual(host["solver"], "cg")
-            for units in ["1:GPU:1", "1:CPU:1,2:GPU:1", "1:CPU:2,1:GPU:2"]:
-                with self.subTest(precision=precision, units=units):
-                    words = ["--precision", precision, "--units", units, "--devices", "emulated", "--schedule", "static"]
-                    cg, _ = self.run_it("sphere:2", 100, *words)
-                    r, got = self.run_it("sphere:2", 100, "--solver", "cg:device", *words)
-                    self.same(got, want, tolerance)
-                    self.assertEqual(r["solver"], "cg:device")
-                    self.assertLess(abs(r["solver_iterations"] - host["solver_iterations"]), 0.5)
-                    self.assertEqual([d["copies_in"] - c["copies_in"] for d, c in zip(r["devices"][1:], cg["devices"][1:])],
-                                     [0] * (len(r["devices"]) - 1))
+    """M_0 on a device; what comes of it is test_tdbem_steps.py's."""
 
     def test_no_device(self):
         done = self.evener("--mesh", "sphere:2", "--units", "1:CPU:1", "--solver", "cg:device", "--quiet", status=2)

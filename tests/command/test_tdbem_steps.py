@@ -71,9 +71,12 @@ class Steps(Base):
                 self.same(["--mesh", "sphere:2", "--precision", "float", "--ng", group], tolerance=2e-5)
 
     def test_units(self):
-        for units in (["--units", "1:CPU:1,2:GPU:1"], ["--units", "1:GPU:2"]):
+        for units in (["--units", "1:CPU:1,2:GPU:1"], ["--units", "1:GPU:2"], ["--units", "1:CPU:2,1:GPU:2"]):
             with self.subTest(units=units):
-                self.same(["--mesh", "sphere:2", *units], device=units, host=units)
+                r, h = self.same(["--mesh", "sphere:2", *units], device=units, host=units)
+                self.assertEqual((r["solver"], h["solver"]), ("cg:device", "cg"))
+                self.assertLess(abs(r["solver_iterations"] - h["solver_iterations"]), 0.5)
+                self.assertEqual([d["copies_in"] for d in r["devices"][1:]], [d["copies_in"] for d in h["devices"][1:]])
 
     def test_restart(self):
         """The wave of the step before, and the last solutions, are the checkpoint's."""
