@@ -303,7 +303,7 @@ class Wrong(unittest.TestCase):
                 ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
                 ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
                 ("teams", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
-                ("teams", r".*cases\.c:\d+: EVENER_SCHEDULE: .*", {"EVENER_SCHEDULE": "dynamics"})):
+                ("reduce", r".*cases\.c:\d+: EVENER_SCHEDULE: .*", {"EVENER_SCHEDULE": "dynamics"})):
             for compiler, program in programs.path.items():
                 with self.subTest(case=case, compiler=compiler):
                     done = run(program, case, **env)
