@@ -5,7 +5,6 @@
 #include "cluster/cluster.h"
 #include "wire/ranks.h"
 #include <evener.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,10 +38,7 @@ static void places(evn_cluster *c) {
     for (int i = 0; i < 100; i++) cluster_poll(c);
 }
 
-static void test_places(void **state) {
-    (void)state;
-    everywhere(places);
-}
+TEST(places) { everywhere(places); }
 
 /* ---- gather and tell ---- */
 
@@ -68,10 +64,7 @@ static void gathers(evn_cluster *c) {
     must_ok(evn_cluster_agree(c, EVN_OK)); /* and it goes on */
 }
 
-static void test_gathers(void **state) {
-    (void)state;
-    everywhere(gathers);
-}
+TEST(gathers) { everywhere(gathers); }
 
 /* ---- everybody's data to everybody ---- */
 
@@ -134,10 +127,7 @@ static void exchanges(evn_cluster *c) {
     must_give(evn_cluster_exchange(c, EVN_OK, out, in), EVN_USAGE);
 }
 
-static void test_exchanges(void **state) {
-    (void)state;
-    everywhere(exchanges);
-}
+TEST(exchanges) { everywhere(exchanges); }
 
 /* More than one message has room for: a rank's parcels come in three pieces, another's in one. */
 static void large(evn_cluster *c) {
@@ -159,8 +149,7 @@ static void large(evn_cluster *c) {
     free(in[!me].data);
 }
 
-static void test_large(void **state) {
-    (void)state;
+TEST(large) {
     if (THREAD_SANITIZER) skip(); /* which has a thread of its own, and threads' arena is small */
     assert_int_equal(ranks_of_cluster(0, 2, large), 0);
 }
@@ -194,10 +183,7 @@ static void carries(evn_cluster *c) {
     free(data);
 }
 
-static void test_carries(void **state) {
-    (void)state;
-    everywhere(carries);
-}
+TEST(carries) { everywhere(carries); }
 
 /* ---- agreeing ---- */
 
@@ -232,10 +218,7 @@ static void agrees(evn_cluster *c) {
     must_give(evn_cluster_agree(c, rank == 4 ? EVN_STOPPED : EVN_OK), EVN_STOPPED);
 }
 
-static void test_agrees(void **state) {
-    (void)state;
-    everywhere(agrees);
-}
+TEST(agrees) { everywhere(agrees); }
 
 static const char *two_hosts(const void *unused, int rank) {
     (void)unused;
@@ -243,8 +226,7 @@ static const char *two_hosts(const void *unused, int rank) {
 }
 
 /* As ranks of several hosts would, of which there is one here. */
-static void test_messages(void **state) {
-    (void)state;
+TEST(messages) {
     struct record all = {0}, one = {0};
     char text[200];
     static const int failed[] = {1, 2, 4, 5, 6, 8, 9, 11, 20, 30};
@@ -297,15 +279,11 @@ static void units(evn_cluster *c) {
     evn_machine_close(machine);
 }
 
-static void test_units(void **state) {
-    (void)state;
-    everywhere(units);
-}
+TEST(units) { everywhere(units); }
 
 /* ---- alone ---- */
 
-static void test_alone(void **state) {
-    (void)state;
+TEST(alone) {
     evn_cluster *c;
     assert_ok(evn_cluster_open(&c, "alone"));
     assert_string_equal(evn_cluster_wire(c), "alone");
@@ -339,19 +317,9 @@ static void works(evn_cluster *c) {
     evn_machine_close(machine);
 }
 
-static void test_works(void **state) {
-    (void)state;
+TEST(works) {
     if (THREAD_SANITIZER) skip();
     assert_int_equal(ranks_of_cluster(0, 2, works), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),    cmocka_unit_test(test_places),
-        cmocka_unit_test(test_gathers),  cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_large),    cmocka_unit_test(test_agrees),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_units),
-        cmocka_unit_test(test_works),    cmocka_unit_test(test_carries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

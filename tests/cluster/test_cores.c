@@ -90,8 +90,7 @@ static const struct {
 /* clang-format on */
 
 /* Ranks 10 .. on node7, between others on node6 that have the same masks. */
-static void test_table(void **state) {
-    (void)state;
+TEST(table) {
     for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
         static struct cores_facts all[RANKS + 2];
         const int ranks = table[t].ranks + 2;
@@ -132,8 +131,7 @@ static void test_table(void **state) {
 
 /* Cores that other programs have claimed come last; what a rank has claimed is no other program's,
  * and all ranks decide alike although claims come and go while they read them. */
-static void test_claims(void **state) {
-    (void)state;
+TEST(claims) {
     static const struct {
         int wanted;
         const char *share[2];
@@ -158,8 +156,7 @@ static void test_claims(void **state) {
 }
 
 /* Hosts are told apart by both, and masks of others do not matter. */
-static void test_hosts(void **state) {
-    (void)state;
+TEST(hosts) {
     struct cores_facts a = {.host = "n", .boot = "1"}, b = a, c = a;
     strcpy(b.host, "m");
     strcpy(c.boot, "2");
@@ -175,8 +172,7 @@ static int count_of(const struct cores_set *s) {
 }
 
 /* What is read here: the mask is ours, reading does not change it, and more cannot be had. */
-static void test_facts(void **state) {
-    (void)state;
+TEST(facts) {
     static struct cores_facts f;
     static struct cores_host host;
     static struct cores_share share;
@@ -216,8 +212,4 @@ static void test_facts(void **state) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_claims),
-                                       cmocka_unit_test(test_hosts), cmocka_unit_test(test_facts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

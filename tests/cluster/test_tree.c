@@ -46,8 +46,7 @@ static void up_and_down(struct member *m) {
     tree_close(tree);
 }
 
-static void test_up_and_down(void **state) {
-    (void)state;
+TEST(up_and_down) {
     for (int n = 1; n <= 9; n++) {
         assert_int_equal(ranks_of_wire(1, n, NULL, 1, up_and_down), 0);
         if (!THREAD_SANITIZER) assert_int_equal(ranks_of_wire(0, n, NULL, 1, up_and_down), 0);
@@ -85,15 +84,13 @@ static void summed(struct member *m) {
     tree_close(tree);
 }
 
-static void test_summed(void **state) {
-    (void)state;
+TEST(summed) {
     for (int n = 1; n <= 9; n++) assert_int_equal(ranks_of_wire(1, n, NULL, 1, summed), 0);
 }
 
 /* ---- a record ---- */
 
-static void test_record(void **state) {
-    (void)state;
+TEST(record) {
     struct record r = {0};
     for (int i = 0; i < 10000; i++) assert_ok(record_add(&r, &i, sizeof i));
     assert_ok(record_add(&r, NULL, 0));
@@ -102,11 +99,4 @@ static void test_record(void **state) {
     record_free(&r);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_up_and_down),
-        cmocka_unit_test(test_summed),
-        cmocka_unit_test(test_record),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,12 +5,7 @@
  * tasks, on cores and devices; and one hash comes of any number of ranks. Mistakes are named on all
  * ranks and change nothing; nor does memory that is missing on one rank go unnoticed on others.
  * Run: ctest -R '^distributed$' */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "check.h"
 #include "base/checksum.h"
 #include "failing.h"
 #include "wire/ranks.h"
@@ -20,8 +15,6 @@
 #include <evener/loop.h>
 #include <evener/place.h>
 #include <evener/schedule.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -505,8 +498,7 @@ static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) 
     alarm(0);
 }
 
-static void test_values(void **state) {
-    (void)state;
+TEST(values) {
     static const char *const schedules[] = {"auto",    "map",     "dynamic:chunk=1,memorize=0",
                                             "static",  "binpack", "guided:time",
                                             "interval"};
@@ -520,8 +512,7 @@ static void test_values(void **state) {
         }
 }
 
-static void test_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
     for (int i = 0; i < 4; i++) {
         struct trial t = *SIZES[i];
         t.rounds = 10;
@@ -531,8 +522,7 @@ static void test_devices(void **state) {
     }
 }
 
-static void test_one_hash(void **state) {
-    (void)state;
+TEST(one_hash) {
     uint64_t of_one = 0;
     for (int i = 0; i < 4; i++) {
         struct trial t = *SIZES[i];
@@ -601,8 +591,7 @@ static void balances(evn_cluster *cluster) {
     close_world(&w);
 }
 
-static void test_balance(void **state) {
-    (void)state;
+TEST(balance) {
     for (int i = 1; i < 4; i++)
         for (int instances = 0; instances < 4; instances++) {
             struct trial t = *SIZES[i];
@@ -841,8 +830,7 @@ static void no_memory(evn_cluster *cluster) {
     must(way_of_failing != 3 || !broken); /* a question changes nothing */
 }
 
-static void test_no_memory(void **state) {
-    (void)state;
+TEST(no_memory) {
     struct trial t = THREE;
     t.schedule = "auto";
     t.list = CORES;
@@ -850,8 +838,7 @@ static void test_no_memory(void **state) {
         run(&t, no_memory);
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     struct trial t = THREE;
     t.schedule = "auto";
     t.list = CPUS;
@@ -859,14 +846,10 @@ static void test_mistakes(void **state) {
     run(&t, openings);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_one_hash),  cmocka_unit_test(test_balance),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_mistakes),
-    };
+static int set_up(void **state) {
+    (void)state;
     result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (result == MAP_FAILED) return 1;
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return result == MAP_FAILED;
 }
+
+RUN_TESTS(set_up, NULL)

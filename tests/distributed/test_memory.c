@@ -4,12 +4,7 @@
  * the sum of a rank may grow by some bytes for each further rank, a quarter of what a byte for each
  * further task would be. An array of a byte for each task, planted, is found.
  * Run: ctest -R distributed-memory */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "check.h"
 #include "wire/ranks.h"
 #include <errno.h>
 #include <evener.h>
@@ -18,8 +13,6 @@
 #include <evener/schedule.h>
 #include <malloc.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -209,8 +202,7 @@ static struct counted run(int number, int with_array) {
 /* Bytes for each further rank. */
 enum { A_RANK = OWN / 4 };
 
-static void test_memory(void **state) {
-    (void)state;
+TEST(memory) {
     const struct counted few = run(FEW, 0), many = run(MANY, 0), found = run(MANY, 1);
     if (!HAVE_COUNTING) skip();
     const long long more = (MANY - FEW) * A_RANK;
@@ -220,9 +212,10 @@ static void test_memory(void **state) {
     assert_false(found.most - few.most < more);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory)};
+static int set_up(void **state) {
+    (void)state;
     of = mmap(NULL, MANY * sizeof *of, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (of == MAP_FAILED) return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return of == MAP_FAILED;
 }
+
+RUN_TESTS(set_up, NULL)

@@ -5,19 +5,12 @@
  * regions, on cores and on devices. Ranks that say different things all hear of it, and go on as
  * before; and so they do whichever allocation of a call fails on one of them. Run: ctest -R
  * change-ranks */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include "check.h"
 #include "domain/exchange_ranks.h"
 #include "exchange/plan.h"
 #include "failing.h"
 #include "wire/ranks.h"
 #include <evener.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct numbers;
@@ -596,8 +589,7 @@ static void run(const struct trial *t, void (*rank_main)(evn_cluster *cluster)) 
 
 static int all; /* with EVENER_TEST_LONG; else each second case */
 
-static void test_schedules(void **state) {
-    (void)state;
+TEST(schedules) {
     static const char *const schedules[] = {
         "static",      "dynamic",      "dynamic:chunk=1,memorize=0",
         "guided:size", "guided:time",  "weighted",
@@ -614,8 +606,7 @@ static void test_schedules(void **state) {
             }
 }
 
-static void test_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
     static const char *const schedules[] = {"map", "dynamic:chunk=1,memorize=0", "guided:time"};
     for (int s = 0; s < 3; s++)
         for (int r = 0; r < 3; r++)
@@ -623,8 +614,7 @@ static void test_devices(void **state) {
 }
 
 /* Plans are mended, not made from scratch. */
-static void test_few(void **state) {
-    (void)state;
+TEST(few) {
     const int changes = all ? 24 : 12;
     for (int r = 0; r < 3; r++) {
         run(&(struct trial){RANKS[r], 0, changes, "map", CPUS, 1, 0}, rounds);
@@ -635,8 +625,7 @@ static void test_few(void **state) {
 }
 
 /* All or nothing. */
-static void test_failing(void **state) {
-    (void)state;
+TEST(failing) {
     static const char *const schedules[] = {"map", "static", "dynamic:chunk=1,memorize=0",
                                             "guided:time"};
     if (!HAVE_FAILING) skip();
@@ -761,20 +750,16 @@ static void no_room(evn_cluster *cluster) {
     close_world(&w);
 }
 
-static void test_mistakes(void **state) {
-    (void)state;
+TEST(mistakes) {
     run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, mistakes);
     run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, no_room);
     run(&(struct trial){3, 0, 0, "map", CPUS, 0, 0}, other_weights);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules), cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_few),       cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_mistakes),
-    };
+static int set_up(void **state) {
+    (void)state;
     all = getenv("EVENER_TEST_LONG") != NULL;
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+RUN_TESTS(set_up, NULL)

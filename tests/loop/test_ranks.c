@@ -111,8 +111,7 @@ static void allgather_refused(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_allgather_refused(void **state) {
-    (void)state;
+TEST(allgather_refused) {
     for (int r = 0; r < SIZES; r++) {
         const struct trial trial = {
             .ranks = RANKS[r], .columns = 4, .schedule = "static", .list = CPUS, .steps = 2};
@@ -121,8 +120,7 @@ static void test_allgather_refused(void **state) {
 }
 
 /* All there are, with and without times that are not true. */
-static void test_schedules(void **state) {
-    (void)state;
+TEST(schedules) {
     const char *name;
     for (int i = 0; (name = evn_schedule_name(i, NULL)); i++) {
         int listed = 0;
@@ -162,8 +160,7 @@ static void weighed_steps(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_weights(void **state) {
-    (void)state;
+TEST(weights) {
     static const char *const of[] = {"auto",    "map",           "guided:time", "guided:size",
                                      "binpack", "weighted:size", "dynamic",     "interval"};
     for (int s = 0; s < (int)(sizeof of / sizeof *of); s++)
@@ -176,8 +173,7 @@ static void test_weights(void **state) {
 }
 
 /* Columns 1 and 12: a rank's neighbours are two; 4 and 6: many. */
-static void test_at_random(void **state) {
-    (void)state;
+TEST(at_random) {
     static const int columns[] = {1, 12, 4, 6};
     for (int i = 0; i < SIZES; i++)
         for (int c = 0; c < 4; c++)
@@ -198,8 +194,7 @@ static void test_at_random(void **state) {
  * tasks. */
 static int all; /* with EVENER_TEST_LONG; else each second case */
 
-static void test_on_devices(void **state) {
-    (void)state;
+TEST(on_devices) {
     static const char *const large[RANKS_MAX] = {"emulated", "emulated", "emulated", "emulated",
                                                  "emulated"};
     static const char *const small[RANKS_MAX] = {"emulated:2,memory=16KiB", "emulated",
@@ -245,8 +240,7 @@ static void now_and_then(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_now_and_then(void **state) {
-    (void)state;
+TEST(now_and_then) {
     static const char *const schedules[] = {"static", "dynamic:chunk=1,memorize=0",
                                             "dynamic:chunk=1,memorize=2"};
     for (int i = 0; i < SIZES; i++)
@@ -343,8 +337,7 @@ static void counts(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_counts(void **state) {
-    (void)state;
+TEST(counts) {
     for (int i = 0; i < SIZES; i++)
         for (int way = 0; way < 8; way++) {
             struct trial trial = {
@@ -385,8 +378,7 @@ static void settles(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_settles(void **state) {
-    (void)state;
+TEST(settles) {
     static const char *const schedules[] = {"static", "dynamic", "binpack", "guided:size", "map"};
     for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
         for (int i = 1; i < SIZES; i++) {
@@ -463,10 +455,7 @@ static void large_blocks(evn_cluster *c) {
     evn_machine_close(machine);
 }
 
-static void test_large_blocks(void **state) {
-    (void)state;
-    run(&(struct trial){.ranks = 3}, large_blocks);
-}
+TEST(large_blocks) { run(&(struct trial){.ranks = 3}, large_blocks); }
 
 /* ---- units that draw, of which some are alone ---------------------------------------------- */
 
@@ -486,8 +475,7 @@ static void late(evn_cluster *cluster) {
     grid_close(&g);
 }
 
-static void test_late(void **state) {
-    (void)state;
+TEST(late) {
     static const char *const several[RANKS_MAX] = {"3:CPU:1", "3:CPU:1", "3:CPU:1", "2:CPU:1",
                                                    "2:CPU:1"};
     for (int i = 0; i < SIZES; i++)
@@ -589,8 +577,7 @@ static void many(evn_cluster *c) {
     evn_machine_close(machine);
 }
 
-static void test_many(void **state) {
-    (void)state;
+TEST(many) {
     static const char *const schedules[] = {"map", "auto", "static"};
     for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++) {
         for (int t = 0; t < MANY; t++) atomic_store(&many_ran[t], 0);
@@ -599,21 +586,10 @@ static void test_many(void **state) {
     }
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_at_random),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_on_devices),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_now_and_then),
-        cmocka_unit_test(test_settles),
-        cmocka_unit_test(test_late),
-        cmocka_unit_test(test_allgather_refused),
-        cmocka_unit_test(test_large_blocks),
-        cmocka_unit_test(test_many),
-    };
+static int set_up(void **state) {
+    (void)state;
     all = getenv("EVENER_TEST_LONG") != NULL;
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+RUN_TESTS(set_up, NULL)

@@ -79,8 +79,7 @@ static void body_fails(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_body(void **state) {
-    (void)state;
+TEST(body) {
     everywhere((struct trial){0}, body_fails);
     everywhere((struct trial){.owners = AT_RANDOM}, body_fails);
     everywhere((struct trial){.schedule = "dynamic:memorize=0"}, body_fails);
@@ -122,10 +121,7 @@ static void exchange_fails(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_exchange(void **state) {
-    (void)state;
-    everywhere((struct trial){.place = 1}, exchange_fails);
-}
+TEST(exchange) { everywhere((struct trial){.place = 1}, exchange_fails); }
 
 /* It fails on all of them: each hears from its neighbours that they have failed, and the reason
  * that is told is still its own. */
@@ -146,8 +142,7 @@ static void exchange_fails_on_all(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_exchange_on_all(void **state) {
-    (void)state;
+TEST(exchange_on_all) {
     for (int way = 0; way < 4; way++) {
         struct trial trial = {
             .ranks = 2 + way / 2, .columns = 4, .schedule = "static", .list = CPUS, .place = 1};
@@ -169,8 +164,7 @@ static void device_fails(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_on_device(void **state) {
-    (void)state;
+TEST(on_device) {
     static const char *const what[] = {"kernel", "copy", "lost", "alloc"};
     for (int w = 0; w < 4; w++)
         for (int at = 1, failed = 1; failed && at < 400; at += 1 + at / 4)
@@ -208,10 +202,7 @@ static void make_fails(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_make(void **state) {
-    (void)state;
-    everywhere((struct trial){.owners = AT_RANDOM}, make_fails);
-}
+TEST(make) { everywhere((struct trial){.owners = AT_RANDOM}, make_fails); }
 
 /* Regions, and nobody has said how they travel; or blocks that are not as many. */
 static void no_homes(evn_cluster *c) {
@@ -231,8 +222,7 @@ static void no_homes(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_no_homes(void **state) {
-    (void)state;
+TEST(no_homes) {
     struct trial trial = {.ranks = 3, .columns = 4, .schedule = "static", .list = CPUS, .place = 1};
     trial.owners = AT_RANDOM;
     for (victim = 0; victim < 2; victim++) run(&trial, no_homes);
@@ -266,8 +256,7 @@ static void leave(int rank, void *arg) {
     evn_cluster_close(c, status);
 }
 
-static void test_gives_up(void **state) {
-    (void)state;
+TEST(gives_up) {
     static const evn_status with[] = {EVN_OK, EVN_USAGE, EVN_STOPPED, EVN_SYSTEM};
     for (int i = 0; i < SIZES; i++)
         for (int w = 0; w < 4; w++)
@@ -294,8 +283,7 @@ static void described(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_described(void **state) {
-    (void)state;
+TEST(described) {
     run(&(struct trial){.ranks = 2,
                         .columns = 4,
                         .schedule = "static",
@@ -329,8 +317,7 @@ static void with_altered(evn_cluster *c) {
     grid_close(&g);
 }
 
-static void test_altered(void **state) {
-    (void)state;
+TEST(altered) {
     watched = watched_kind(&wire_threads, NULL);
     for (int change = WATCHED_NOTHING; change < WATCHED_CHANGES; change++)
         for (int way = 0; way < 8; way++) {
@@ -351,14 +338,4 @@ static void test_altered(void **state) {
         }
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_body),      cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_on_device), cmocka_unit_test(test_exchange_on_all),
-        cmocka_unit_test(test_make),      cmocka_unit_test(test_no_homes),
-        cmocka_unit_test(test_gives_up),  cmocka_unit_test(test_described),
-        cmocka_unit_test(test_altered),
-    };
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

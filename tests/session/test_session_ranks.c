@@ -13,9 +13,6 @@
 #include <evener/schedule.h>
 #include <evener/unit.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -323,48 +320,30 @@ static int run(const char *ranks, void (*what)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void test_ask(void **state) {
-    (void)state;
+TEST(ask) {
     assert_int_equal(run("3", ask), 0);
     assert_int_not_equal(run(NULL, ask), 0); /* it is noticed */
 }
 
-static void test_collect(void **state) {
-    (void)state;
+TEST(collect) {
     static const char *const ranks[] = {NULL, "1", "2", "3", "2,latency=1us"};
     for (int i = 0; i < 5; i++) assert_int_equal(run(ranks[i], collect), 0);
 }
 
-static void test_absent(void **state) {
-    (void)state;
+TEST(absent) {
     static const char *const ranks[] = {"1", "2", "3", "2,latency=1us"};
     for (int i = 0; i < 4; i++) assert_int_equal(run(ranks[i], absent), 0);
 }
 
-static void test_spaces(void **state) {
-    (void)state;
-    assert_int_equal(run("3", ask_spaces), 0);
-}
+TEST(spaces) { assert_int_equal(run("3", ask_spaces), 0); }
 
-static void test_given(void **state) {
-    (void)state;
-    assert_int_equal(run(NULL, given), 0);
-}
+TEST(given) { assert_int_equal(run(NULL, given), 0); }
 
-static void test_two_loops(void **state) {
-    (void)state;
-    assert_int_equal(run("2", two_loops), 0);
-}
+TEST(two_loops) { assert_int_equal(run("2", two_loops), 0); }
 
-static void test_memory(void **state) {
-    (void)state;
-    assert_int_equal(run("2", memory), 0);
-}
+TEST(memory) { assert_int_equal(run("2", memory), 0); }
 
-static void test_refuse(void **state) {
-    (void)state;
-    assert_int_equal(run("3", refuse), 0);
-}
+TEST(refuse) { assert_int_equal(run("3", refuse), 0); }
 
 static int lines(void) {
     int n = 0;
@@ -372,8 +351,7 @@ static int lines(void) {
     return n;
 }
 
-static void test_give_up(void **state) {
-    (void)state;
+TEST(give_up) {
     assert_int_equal(run("3", give_up_together), 1);
     assert_non_null(strstr(said, "try: rank 1 on "));
     assert_non_null(strstr(said, "it is Sunday"));
@@ -384,8 +362,7 @@ static void test_give_up(void **state) {
     assert_int_equal(lines(), 1);
 }
 
-static void test_record(void **state) {
-    (void)state;
+TEST(record) {
     setenv("EVENER_RECORD", "-", 1);
     const int status = run("3", record);
     unsetenv("EVENER_RECORD");
@@ -397,8 +374,7 @@ static void test_record(void **state) {
     assert_null(strstr(strstr(said, "\"evener\"") + 1, "\"evener\""));
 }
 
-static void test_record_again(void **state) {
-    (void)state;
+TEST(record_again) {
     char trace[] = "/tmp/evener-open-ranks.XXXXXX";
     const int file = mkstemp(trace);
     assert_true(file >= 0);
@@ -422,14 +398,4 @@ static void test_record_again(void **state) {
     assert_null(strstr(text, "unit 3"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ask),          cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_collect),      cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_two_loops),    cmocka_unit_test(test_refuse),
-        cmocka_unit_test(test_give_up),      cmocka_unit_test(test_record),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_given),
-        cmocka_unit_test(test_record_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
