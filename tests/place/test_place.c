@@ -125,10 +125,6 @@ TEST(one_at_a_time) {
     acquire(&f, r, 2, EVN_BOTH);
     assert_int_equal(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE);
     release(&f, r, 2);
-    r = REGIONS;
-    assert_int_equal(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE);
-    r = 0;
-    assert_int_equal(evn_place_acquire(f.place, 1, &r, 3, EVN_READ), EVN_USAGE);
     close_fixture(&f);
 }
 
@@ -177,60 +173,6 @@ TEST(eviction) {
 
 /* ---- mistakes ---- */
 
-TEST(numbers) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
-    const int bad[] = {-1, REGIONS, 1 << 30, -(1 << 30)};
-    for (int i = 0; i < 4; i++) {
-        const int r = bad[i];
-        char none[64];
-        int fit;
-        snprintf(none, sizeof none, "there is no region %d", r);
-        assert_int_equal(evn_place_where(f.place, r), -1);
-        assert_says(none);
-        assert_int_equal(evn_place_valid(f.place, r, EVN_HOST), 0);
-        assert_says(none);
-        assert_int_equal(evn_place_at(f.place, r, 1), 0);
-        assert_says(none);
-        assert_null(evn_place_host(f.place, r));
-        assert_says(none);
-        assert_fails(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, none);
-        assert_fails(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, none);
-        assert_fails(evn_place_fits(f.place, 1, &r, 1, &fit), EVN_USAGE, none);
-        assert_fails(evn_place_arrive(f.place, r, &fit), EVN_USAGE, none);
-        assert_fails(evn_place_leave(f.place, r), EVN_USAGE, none);
-        assert_fails(evn_place_remove(f.place, r), EVN_USAGE, none);
-    }
-    for (int space = -1; space <= 2; space += 3) {
-        const char *none = space < 0 ? "there is no space -1, only 0 to 1" : "no space 2";
-        const int r = 0;
-        int fit;
-        assert_int_equal(evn_place_valid(f.place, r, space), 0);
-        assert_says(none);
-        assert_int_equal(evn_place_at(f.place, r, space), 0);
-        assert_says(none);
-        assert_null(evn_place_buffer(f.place, space));
-        assert_says(none);
-        assert_null(evn_place_device(f.place, space));
-        assert_says(none);
-        assert_int_equal(evn_place_moves(f.place, space, 0).copies, 0);
-        assert_says(none);
-        assert_int_equal(evn_place_moves(f.place, 0, space).bytes, 0);
-        assert_says(none);
-        assert_fails(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE, none);
-        assert_fails(evn_place_release(f.place, 1, &r, space), EVN_USAGE, none);
-        assert_fails(evn_place_fits(f.place, 1, &r, space, &fit), EVN_USAGE, none);
-    }
-    const int r = 0;
-    assert_fails(evn_place_acquire(f.place, 1, &r, 1, (evn_access)0), EVN_USAGE, "access 0");
-    assert_fails(evn_place_acquire(f.place, 1, &r, 1, (evn_access)4), EVN_USAGE, "access 4");
-    assert_fails(evn_place_acquire(f.place, -1, &r, 1, EVN_READ), EVN_USAGE, "-1 regions");
-    assert_fails(evn_place_acquire(f.place, 1, NULL, 1, EVN_READ), EVN_USAGE, "without regions");
-    int n;
-    assert_fails(evn_place_add(f.place, f.host[0], 0, &n), EVN_USAGE, "0 bytes");
-    assert_fails(evn_place_make(f.place, 0, &n), EVN_USAGE, "0 bytes");
-    close_fixture(&f);
-}
-
 TEST(space_of_a_unit) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:2", "emulated", 0.5);
     const evn_unit *cpu = evn_units_get(f.units, 0), *gpu = evn_units_get(f.units, 1);
@@ -242,23 +184,6 @@ TEST(space_of_a_unit) {
         assert_true(space > 0 && space < 3);
         assert_ptr_equal(evn_place_device(f.place, space), evn_unit_device(gpu, d));
     }
-    assert_int_equal(evn_place_space(f.place, cpu, 1), -1);
-    assert_says("unit 0 has no device 1");
-    assert_int_equal(evn_place_space(f.place, gpu, 2), -1);
-    assert_says("unit 1 has no device 2; it has 2");
-    assert_int_equal(evn_place_space(f.place, gpu, -2), -1);
-    assert_int_equal(evn_place_space(f.place, NULL, 0), -1);
-    evn_units *described;
-    assert_ok(evn_units_open_on(&described, evn_units_machine(f.units), "1:GPU:1", "emulated",
-                                EVN_DESCRIBE_ONLY | EVN_OVERSUBSCRIBE));
-    assert_int_equal(evn_place_space(f.place, evn_units_get(described, 0), 0), -1);
-    assert_says("unit 0 is only described");
-    evn_place *none = f.place;
-    assert_fails(evn_place_open(&none, described, 0.5), EVN_USAGE, "unit 0 is only described");
-    assert_null(none);
-    assert_fails(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "NULL instead of units");
-    assert_fails(evn_place_open(&none, f.units, 1.5), EVN_USAGE, "share of 1.5");
-    evn_units_close(described);
     evn_place_lose(f.place, evn_place_space(f.place, gpu, 0));
     assert_int_equal(evn_place_space(f.place, gpu, 0), -1);
     assert_says("device 0 of unit 1 is in no space here, or was lost");
@@ -363,7 +288,7 @@ TEST(each) {
 
 TEST(absent) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
-    int r, fit;
+    int r;
     assert_ok(evn_place_add(f.place, NULL, BYTES, &r));
     assert_int_equal(r, REGIONS);
     for (int space = 0; space < 2; space++) {
@@ -374,11 +299,6 @@ TEST(absent) {
     }
     assert_null(evn_place_host(f.place, r));
     assert_int_equal(evn_place_where(f.place, r), -1);
-    assert_fails(evn_place_leave(f.place, r), EVN_USAGE, "region 6 leaves and is absent already");
-    assert_fails(evn_place_arrive(f.place, r, NULL), EVN_USAGE, "region 6 arrives at no memory");
-    assert_fails(evn_place_arrive(f.place, r, f.host[2] + 1), EVN_USAGE, "would overlap region 2");
-    assert_fails(evn_place_arrive(f.place, 2, &fit), EVN_USAGE,
-                 "region 2 arrives and is here already");
 
     double *here = malloc(BYTES), *there = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) here[i] = i;
@@ -451,10 +371,6 @@ TEST(made) {
         assert_fails(evn_place_acquire(f.place, 1, &a, space, EVN_BOTH), EVN_USAGE,
                      "nobody has written");
     }
-    assert_fails(evn_place_leave(f.place, a), EVN_USAGE,
-                 "region 6 cannot leave: the place has made it");
-    assert_fails(evn_place_arrive(f.place, a, &b), EVN_USAGE,
-                 "region 6 arrives and is here already");
     /* from device to device without the host */
     acquire(&f, a, 1, EVN_WRITE);
     fill_on_device(&f, a, 1, 1000);
