@@ -196,8 +196,6 @@ TEST(refusals) {
     assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1", 0), EVN_MISSING);
     assert_null(units);
     assert_says("asks for 2 devices");
-    assert_int_equal(evn_units_open_on(&units, machine, "1:GPU:1", "nonsense", 0), EVN_USAGE);
-    assert_null(units);
     assert_int_equal(
         evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1+emulated:1,clock=virtual", 0),
         EVN_USAGE);
@@ -620,41 +618,6 @@ TEST(here_of_kept_threads) {
         evn_units_close(units);
     }
     assert_int_equal(wrong, 0);
-}
-
-/* ---- misuse ---- */
-
-struct misuse {
-    evn_units *units;
-    evn_status status;
-    char message[256];
-};
-
-static void run_from_within(evn_unit *unit, void *arg) {
-    struct misuse *m = arg;
-    if (evn_unit_number(unit)) return;
-    m->status = evn_units_run(m->units, nothing, NULL);
-    snprintf(m->message, sizeof m->message, "%.200s", evn_message());
-}
-
-static void *run_from_thread(void *arg) {
-    struct misuse *m = arg;
-    m->status = evn_units_run(m->units, nothing, NULL);
-    snprintf(m->message, sizeof m->message, "%.200s", evn_message());
-    return NULL;
-}
-
-TEST(misuse) {
-    struct misuse m = {.units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE)};
-    assert_ok(evn_units_run(m.units, run_from_within, &m));
-    assert_int_equal(m.status, EVN_USAGE);
-    assert_non_null(strstr(m.message, "must return first"));
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_from_thread, &m), 0);
-    pthread_join(thread, NULL);
-    assert_int_equal(m.status, EVN_USAGE);
-    assert_non_null(strstr(m.message, "thread that opened them"));
-    evn_units_close(m.units);
 }
 
 /* ---- fork ---- */
