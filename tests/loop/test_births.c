@@ -279,8 +279,6 @@ TEST(mistakes) {
     begin(&f, "1:CPU:1", NULL, "static");
     assert_fails(evn_loop_run(f.loop, asking, &f), EVN_BODY, "and these are no births");
     ok(evn_loop_bear(f.loop, body, &f, EVN_READ)); /* there was no change */
-    assert_fails(evn_loop_bear(f.loop, body, &f, EVN_WRITE), EVN_USAGE,
-                 "expected EVN_READ or EVN_BOTH");
     int first[] = {0, 2}, from[] = {3, 4}, region;
     ok(evn_place_make(f.place, BYTES, &region));
     const evn_change c = {.tasks = 1, .first = first, .from = from, .links = -1, .region = &region};
