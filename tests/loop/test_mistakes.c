@@ -4,26 +4,7 @@
  * Wrong arguments of every function, each alone, are in misuse/. Here is what programs do in
  * earnest.
  *
- * A row of the table below is a mistake. Those that are made with one room alone stand with its
- * other tests:
- *
- *     released twice, or in the wrong space               place/test_place.c  test_release
- *     a region, a space that there is not                                     test_numbers
- *     removed while it is held, acquired after it was removed                 test_remove
- *     faces that overlap                                  test_exchange.c     test_overlaps
- *     faces beyond their region                                               test_impossible_faces
- *     an exchange after evn_loop_place() with other regions                   test_used_wrongly
- *     questions about a unit, a burst that there is not   test_bodies.c       test_out_of_range
- *     a body that runs, visits or joins its loop or another one of the same units; that asks for a
- *     task or region it has not; a kernel on cores                            test_mistakes
- *     a body that fails without a message                                     test_silence
- *     evn_loop_join() outside of a job                                        test_join
- *     a loop closed after its units                                           test_closed_last
- *     a loop whose units are fewer now                    test_recover.c      test_mistakes
- *     evn_units_run() in a job, and by another thread     unit/test_unit.c    test_misuse
- *     evn_units_get() beyond the last                                         test_questions
- *     EVENER_UNITS=4:CPUS:4, files that cannot be written session/test_session.c    test_messages
- */
+ * A row of the tables below is a mistake. */
 #include "check.h"
 #include <evener.h>
 #include <evener/exchange.h>
@@ -31,14 +12,13 @@
 #include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/unit.h>
-#include <pthread.h>
 
 enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
 
 struct fixture {
     evn_session *session;
     evn_units *units;
-    evn_loop *loop;
+    evn_loop *loop, *another;
     evn_place *place;
     evn_exchange *exchange;
     double block[TASKS][VALUES];
@@ -69,6 +49,7 @@ static void begin(struct fixture *f, const char *units) {
     assert_ok(evn_open(&f->session, units, "emulated", EVN_OVERSUBSCRIBE));
     f->units = evn_session_units(f->session);
     assert_ok(evn_open_loop(&f->loop, f->session, "static", &(evn_problem){.tasks = TASKS}));
+    assert_ok(evn_open_loop(&f->another, f->session, "static", &(evn_problem){.tasks = TASKS}));
     assert_ok(evn_place_open(&f->place, f->units, 0.5));
     for (int t = 0; t < TASKS; t++)
         assert_ok(evn_place_add(f->place, f->block[t], BYTES, &f->region[t]));
@@ -122,12 +103,6 @@ static evn_status left_then_run(struct fixture *f) {
     return evn_loop_run(f->loop, nothing, NULL);
 }
 
-static evn_status never_registered(struct fixture *f) {
-    int region[TASKS] = {0, 1, 2, 3, 99, 5};
-    assert_ok(evn_loop_place(f->loop, f->place, 1, region, (evn_access[]){EVN_READ}));
-    return evn_loop_run(f->loop, nothing, NULL);
-}
-
 /* Somebody else holds what the loop wants. */
 static evn_status held_then_run(struct fixture *f) {
     assert_ok(evn_place_acquire(f->place, 1, &f->region[4], EVN_HOST, EVN_READ));
@@ -153,22 +128,6 @@ static evn_status fewer_regions_then_exchanged(struct fixture *f) {
     return evn_exchange_start(f->exchange, &(int){0});
 }
 
-static void *run_in_thread(void *arg) {
-    struct fixture *f = arg;
-    evn_status status = evn_loop_run(f->loop, nothing, NULL);
-    static char message[1024];
-    snprintf(message, sizeof message, "%s", evn_message());
-    return status == EVN_USAGE ? message : NULL;
-}
-
-static evn_status run_by_another(struct fixture *f) {
-    pthread_t thread;
-    void *message = NULL;
-    assert_int_equal(pthread_create(&thread, NULL, run_in_thread, f), 0);
-    pthread_join(thread, &message);
-    return message ? evn_fail(EVN_USAGE, "%s", (char *)message) : EVN_OK;
-}
-
 static const struct made {
     evn_status (*make)(struct fixture *f);
     evn_status status;
@@ -180,11 +139,9 @@ static const struct made {
     {removed_then_opened, EVN_USAGE, {"face 0 writes", "region 0 of task 4, which has 0"}},
     {replaced_then_exchanged, EVN_USAGE, {"region 0 of task 4 has 32 bytes now", "reach to 64"}},
     {left_then_run, EVN_BODY, {"unit 1: ", "region 4 is absent"}},
-    {never_registered, EVN_BODY, {"unit 1: ", "there is no region 99"}},
     {held_then_run, EVN_BODY, {"region 4 cannot be acquired in space", "held in space 0 for rea"}},
     {made_then_read, EVN_BODY, {"region 6 is to be read", "acquire it with EVN_WRITE first"}},
     {fewer_regions_then_exchanged, EVN_USAGE, {"other regions since", "after evn_loop_place()"}},
-    {run_by_another, EVN_USAGE, {"belong to the thread that opened them", "\"1:CPU:1,1:"}},
 };
 
 /* All is as it was: the regions, and what follows them. */
@@ -222,51 +179,15 @@ TEST(by_the_program) {
 
 /* ---- made by a body ------------------------------------------------------------------------ */
 
-static void job(evn_unit *unit, void *arg) { (void)unit, (void)arg; }
-
-static evn_status runs_a_job(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+static evn_status runs_another_loop(struct fixture *f, evn_unit *unit, evn_batch *batch) {
     (void)unit, (void)batch;
-    return evn_units_run(f->units, job, NULL);
-}
-static evn_status runs_an_exchange(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    return evn_exchange_run(f->exchange);
-}
-static evn_status starts_an_exchange(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    return evn_exchange_start(f->exchange, &(int){0});
-}
-static evn_status brings(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    return evn_loop_bring(f->loop);
-}
-static evn_status visits_the_host(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    return evn_loop_visit_host(f->loop, nothing, NULL, EVN_READ);
-}
-static evn_status removes_its_region(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit;
-    return evn_place_remove(f->place, f->region[evn_batch_tasks(batch, &(int){0})[0]]);
+    return evn_loop_run(f->another, nothing, NULL);
 }
 static evn_status releases_its_region(struct fixture *f, evn_unit *unit, evn_batch *batch) {
     (void)unit;
     const int t = evn_batch_tasks(batch, &(int){0})[0];
     assert_ok(evn_place_release(f->place, 1, &f->region[t], evn_batch_space(batch)));
     return EVN_OK; /* the loop finds it out */
-}
-static evn_status removes_a_unit(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)batch;
-    return evn_units_remove(f->units, evn_unit_number(unit));
-}
-static evn_status closes_units(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    evn_units_close(f->units);
-    return EVN_USAGE; /* with the message it has left */
-}
-static evn_status closes_its_loop(struct fixture *f, evn_unit *unit, evn_batch *batch) {
-    (void)unit, (void)batch;
-    evn_loop_close(f->loop);
-    return EVN_USAGE;
 }
 static evn_status closes_a_loop_of_the_session(struct fixture *f, evn_unit *unit,
                                                evn_batch *batch) {
@@ -282,16 +203,8 @@ static const struct by_body {
     evn_status (*mistake)(struct fixture *f, evn_unit *unit, evn_batch *batch);
     const char *says;
 } by_body[] = {
-    {runs_a_job, "for them"},
-    {runs_an_exchange, "cannot be acquired"},
-    {starts_an_exchange, "cannot be acquired"},
-    {brings, "evn_loop_bring() while its units are at work"},
-    {visits_the_host, "evn_loop_visit_host() while its units are at work"},
-    {removes_its_region, "cannot be removed: it is held in space"},
+    {runs_another_loop, "evn_loop_run() while its units are at work"},
     {releases_its_region, "is released in space"},
-    {removes_a_unit, "evn_units_remove() of \"1:CPU:1,1:GPU:1\" from within a job"},
-    {closes_units, "evn_units_close() of \"1:CPU:1,1:GPU:1\" from within a job"},
-    {closes_its_loop, "evn_loop_close() from within its body"},
     {closes_a_loop_of_the_session, "evn_close_loop() while its units are at work"},
     {closes_the_session, "evn_close() while its units are at work"},
 };
@@ -310,10 +223,9 @@ TEST(by_a_body) {
             char unit[32];
             snprintf(unit, sizeof unit, "unit %d: ", f.on);
             f.mistake = by_body[i].mistake;
-            const char *says = by_body[i].says;
-            if (f.mistake == runs_a_job && !f.on) says = "must return first";
             assert_int_equal(evn_loop_run(f.loop, err, &f), EVN_BODY);
-            if (strncmp(evn_message(), unit, strlen(unit)) != 0 || !strstr(evn_message(), says))
+            if (strncmp(evn_message(), unit, strlen(unit)) != 0 ||
+                !strstr(evn_message(), by_body[i].says))
                 fail_msg("row %zu: %s", i, evn_message());
             goes_on(&f);
         }
