@@ -566,105 +566,18 @@ TEST(on_devices) {
     end(&f);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------ */
-
-enum mistake {
-    OTHER_TASK_AT,
-    OTHER_TASK_HOST,
-    OTHER_TASK_ADD,
-    NO_SUCH_TASK,
-    NO_SUCH_REGION,
-    NO_REGION,
-    NOT_A_TIME,
-    NEXT_THEN_DONE,
-    DONE_THEN_NEXT,
-    LAUNCH_ON_CORES,
-    LAUNCH_NOTHING,
-    LAUNCH_UNKNOWN,
-    RUNS_THE_LOOP,
-    VISITS_THE_LOOP,
-    RUNS_ANOTHER,
-    JOINS,
-    PLACES,
-    MISTAKES
-};
-static const char *const says[MISTAKES] = {
-    [OTHER_TASK_AT] = "task 10 is not of this batch",
-    [OTHER_TASK_HOST] = "task 10 is not of this batch",
-    [OTHER_TASK_ADD] = "task 10 is not of this batch",
-    [NO_SUCH_TASK] = "task -1 is not of this batch",
-    [NO_SUCH_REGION] = "region 2 of task 1",
-    [NO_REGION] = "task 0 has no region 1",
-    [NOT_A_TIME] = "seconds added to task 1",
-    [NEXT_THEN_DONE] = "evn_batch_done() after evn_batch_next()",
-    [DONE_THEN_NEXT] = "evn_batch_next() after evn_batch_done()",
-    [LAUNCH_ON_CORES] = "on the cores of unit 0",
-    [LAUNCH_NOTHING] = "without a source",
-    [LAUNCH_UNKNOWN] = "no kernel \"plough\"",
-    [RUNS_THE_LOOP] = "evn_loop_run() while its units are at work",
-    [VISITS_THE_LOOP] = "evn_loop_visit() while its units are at work",
-    [RUNS_ANOTHER] = "evn_loop_run() while its units are at work",
-    [JOINS] = "evn_loop_join() from within a loop's body",
-    [PLACES] = "evn_loop_place() while its units are at work",
-};
-
-struct wrong {
-    struct fixture *f;
-    enum mistake what;
-    evn_loop *another;
-};
-
-static evn_status err(evn_unit *unit, evn_batch *b, void *arg) {
-    struct wrong *w = arg;
-    const struct fixture *f = w->f;
-    if (evn_unit_number(unit) != 0) return EVN_OK;
-    switch (w->what) {
-    case OTHER_TASK_AT: assert_int_equal(evn_batch_at(b, TASKS - 1, 0), 0); break;
-    case OTHER_TASK_HOST: assert_null(evn_batch_host(b, TASKS - 1, 0)); break;
-    case OTHER_TASK_ADD: evn_batch_add(b, TASKS - 1, 1); break;
-    case NO_SUCH_TASK: evn_batch_at(b, -1, 0); break;
-    case NO_SUCH_REGION: evn_batch_at(b, 1, 2); break;
-    case NO_REGION: evn_batch_at(b, 0, 1); break;
-    case NOT_A_TIME: evn_batch_add(b, 1, NAN); break;
-    case NEXT_THEN_DONE:
-        evn_batch_next(b);
-        evn_batch_done(b, 1);
-        break;
-    case DONE_THEN_NEXT:
-        evn_batch_done(b, 1);
-        assert_int_equal(evn_batch_next(b), -1);
-        break;
-    case LAUNCH_ON_CORES:
-    case LAUNCH_UNKNOWN: return evn_batch_launch(b, &bodies_kernels, "plough", 1, NULL, 0);
-    case LAUNCH_NOTHING: return evn_batch_launch(b, NULL, "visit", 1, NULL, 0);
-    case RUNS_THE_LOOP: return evn_loop_run(f->loop, nothing, NULL);
-    case VISITS_THE_LOOP: return evn_loop_visit(f->loop, nothing, NULL);
-    case RUNS_ANOTHER: return evn_loop_run(w->another, nothing, NULL);
-    case JOINS: return evn_loop_join(w->another, unit, nothing, NULL);
-    case PLACES: return evn_loop_place(f->loop, f->place, 1, f->region, &(evn_access){EVN_BOTH});
-    case MISTAKES: break;
-    }
+/* A task has fewer regions than others. */
+static evn_status ask_for_none(evn_unit *unit, evn_batch *b, void *arg) {
+    (void)unit, (void)arg;
+    evn_batch_at(b, 0, 1);
     return EVN_OK;
 }
 
-TEST(mistakes) {
-    for (int gpu = 0; gpu < 2; gpu++)
-        for (int m = 0; m < MISTAKES; m++) {
-            if (m == (gpu ? LAUNCH_ON_CORES : LAUNCH_UNKNOWN)) continue;
-            if (!gpu && (m == NO_REGION || m == LAUNCH_NOTHING)) continue;
-            struct fixture f;
-            begin(&f, gpu ? "2:GPU:1" : "2:CPU:1", DEVICES, "static");
-            struct wrong w = {.f = &f, .what = m};
-            ok(evn_loop_open(&w.another, f.units, f.schedule));
-            assert_int_equal(evn_loop_run(f.loop, err, &w), EVN_BODY);
-            if (!strstr(evn_message(), says[m])) fail_msg("%d: %s", m, evn_message());
-            assert_int_equal(evn_schedule_instance(f.schedule), 0);
-            /* and goes on */
-            f.kind = NEXT;
-            check_instance(&f, RUN);
-            evn_loop_close(w.another);
-            end(&f);
-        }
+TEST(no_region) {
+    struct fixture f;
+    begin(&f, "1:GPU:1", DEVICES, "static");
+    assert_fails(evn_loop_run(f.loop, ask_for_none, NULL), EVN_BODY, "task 0 has no region 1");
+    end(&f);
 }
 
 /* A failure without a message says so, instead of what was said before. */
@@ -696,28 +609,6 @@ TEST(silence) {
         }
         end(&f);
     }
-}
-
-TEST(out_of_range) {
-    struct fixture f;
-    begin(&f, "2:CPU:1", NULL, "static");
-    f.kind = ALL;
-    call(&f, RUN);
-    for (int u = -1; u <= 2; u += 3) {
-        evn_fail(EVN_USAGE, "before");
-        assert_true(evn_loop_stats(f.loop, u).tasks == 0);
-        assert_says("units 0 to 1");
-        evn_fail(EVN_USAGE, "before");
-        assert_int_equal(evn_loop_bursts(f.loop, u), 0);
-        assert_says("units 0 to 1");
-        assert_true(evn_loop_burst(f.loop, u, 0).count == 0);
-        assert_says("units 0 to 1");
-    }
-    for (int i = -1; i <= 1; i += 2) {
-        assert_true(evn_loop_burst(f.loop, 0, i).count == 0);
-        assert_says("of which 1 are kept");
-    }
-    end(&f);
 }
 
 /* ---- join ---------------------------------------------------------------------------------- */
@@ -776,24 +667,6 @@ TEST(join) {
         assert_int_equal(evn_loop_join(f.loop, NULL, nothing, NULL), EVN_USAGE);
         end(&f);
     }
-}
-
-static void refused(evn_unit *unit, void *arg) {
-    struct fixture *f = arg;
-    assert_fails(evn_loop_join(f->loop, unit, nothing, NULL), EVN_USAGE, "only described");
-    assert_int_equal(evn_loop_run(f->loop, nothing, NULL), EVN_USAGE);
-}
-
-TEST(join_described) {
-    struct fixture f = {0};
-    evn_machine *machine;
-    ok(evn_machine_open(&machine));
-    ok(evn_units_open(&f.units, machine, "3:CPU:1", EVN_DESCRIBE_ONLY));
-    f.loop = open_loop(f.units, &f.schedule, "static", (evn_problem){.tasks = TASKS});
-    evn_units_run(f.units, refused, &f);
-    assert_int_equal(evn_schedule_instance(f.schedule), 0);
-    ok(evn_loop_run(f.loop, nothing, NULL));
-    end(&f);
 }
 
 /* A loop may be closed when its units are gone. */

@@ -50,6 +50,8 @@ static int in_body(struct inside *in, int row) {
     USAGE("at work", evn_loop_visit_host(w->loop, nothing, NULL, EVN_READ))
     USAGE("at work", evn_loop_bring(w->loop))
     USAGE("at work", evn_loop_stealing(w->loop, 0))
+    USAGE("without a source", evn_batch_launch(in->batch, NULL, "axpy", 1, NULL, 0))
+    USAGE("no kernel", evn_batch_launch(in->batch, &probe_kernels, "plough", 1, NULL, 0))
     USAGE("within a loop's body", evn_loop_weights(w->loop, NULL))
     USAGE("within a loop's body", evn_loop_join(w->loop, in->unit, nothing, NULL))
     USAGE("at work", evn_loop_place(w->loop, w->place, 1, w->region, (evn_access[]){EVN_READ}))
