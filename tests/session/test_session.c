@@ -463,23 +463,6 @@ TEST_WITH(schedule_messages, clear, be_oneself) {
     assert_ok(evn_close(s));
 }
 
-TEST_WITH(foreign_loops, clear, be_oneself) {
-    evn_session *s = open_on("2:CPU:1", NULL);
-    evn_loop *loop = open_loop(s, NULL, TASKS), *other;
-    evn_schedule *schedule;
-    const evn_problem problem = {.tasks = TASKS, .units = 2};
-    assert_ok(evn_schedule_open(&schedule, "static", &problem));
-    assert_ok(evn_loop_open(&other, evn_session_units(s), schedule));
-    assert_fails(evn_close_loop(s, other), EVN_USAGE, "none of this session's");
-    assert_ok(evn_close_loop(s, NULL));
-    assert_ok(evn_close_loop(s, loop));
-    assert_int_equal(evn_close_loop(s, loop), EVN_USAGE);
-    evn_loop_close(other);
-    evn_schedule_close(schedule);
-    assert_ok(evn_close(s));
-    assert_ok(evn_close(NULL));
-}
-
 /* -- the record -- */
 
 /* What a loop says of itself, to be compared with the record after it was closed. */
