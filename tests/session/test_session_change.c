@@ -469,48 +469,6 @@ static void scarcely(void) {
     close_line();
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------ */
-
-/* A change that keeps all tasks but the last, which is born of itself with these regions: refused
- * on all ranks, and all is as it was. */
-static void refuse_region(const int *born, const char *words) {
-    struct plan p = {0};
-    for (int t = 0; t < tasks; t++) add_task(&p, t < tasks - 1, 1, t);
-    memset(p.region, -1, sizeof p.region);
-    memcpy(p.region[tasks - 1], born, sizeof p.region[0]);
-    MUST(evn_loop_change(loop, &(evn_change){.tasks = p.tasks,
-                                             .first = p.first,
-                                             .from = p.from,
-                                             .kept = p.kept,
-                                             .links = -1,
-                                             .region = p.region[0]}) == EVN_USAGE);
-    MUST(strstr(evn_message(), words));
-    MUST(evn_loop_generation(loop) == 0);
-    run_step();
-    check();
-}
-
-static void mistakes(void) {
-    open_line();
-    int born[EACH], wrong[EACH];
-    const int odd = evn_session_rank(session) == 1;
-    for (int i = 0; i < EACH; i++) MUST(!evn_place_make(place, BYTES, &born[i]));
-    run_step();
-    memcpy(wrong, born, sizeof wrong);
-    if (odd) wrong[1] = 1000;
-    refuse_region(wrong, "region 1000, which the place does not have");
-    wrong[1] = odd ? region[3][0] : born[1];
-    refuse_region(wrong, "which a task of before has");
-    wrong[1] = odd ? region[tasks - 1][0] : born[1];
-    refuse_region(wrong, "which a task of before has");
-    wrong[1] = odd ? born[0] : born[1];
-    refuse_region(wrong, "named twice");
-    change(); /* and what is right is done */
-    run_step();
-    check();
-    close_line();
-}
-
 /* ---- runs of them -------------------------------------------------------------------------- */
 
 /* The exit status of the case in `ranks` processes. */
@@ -561,14 +519,6 @@ TEST(on_devices) {
                 if (run(ranks_of[r], rounds))
                     fail_msg("%s ranks, %s, %s, way %d", ranks_of[r], schedule, list, way);
             }
-}
-
-TEST(mistakes) {
-    way = PLACES;
-    schedule = "static";
-    list = "1:CPU:1";
-    assert_int_equal(run("2", mistakes), 0);
-    assert_int_equal(run("3", mistakes), 0);
 }
 
 TEST(failing) {
