@@ -423,44 +423,6 @@ TEST(loops) {
     }
 }
 
-TEST(bad_models) {
-    static const double bad_seconds[] = {1, 2, NAN, 4, 1, 2, 3, 4}, bad_slow[] = {1, 0, 1},
-                        bad_state[] = {1, 1, -1, 1};
-    static const int bad_kind[] = {0, 2, 0};
-    static const evn_link bad_link[] = {{{0, 4}, 1}}, bad_bytes[] = {{{0, 1}, -1}};
-    static const evn_route bad_route[] = {{1, {0, 0}, {INFINITY, 0}}, {0}, {0}, {0}};
-    evn_model bad[12];
-    for (int i = 0; i < 12; i++) bad[i] = small;
-    bad[0].seconds = bad_seconds;
-    bad[1].slow = bad_slow;
-    bad[2].state = bad_state;
-    bad[3].kind = bad_kind;
-    bad[4].link = bad_link;
-    bad[4].links = 1;
-    bad[5].link = bad_bytes;
-    bad[5].links = 1;
-    bad[6].route = bad_route;
-    bad[7].within = bad_route;
-    bad[8].units = 0;
-    bad[9].noise = 1;
-    bad[10].loops = -1;
-    bad[11].pieces = -1;
-    for (int i = 0; i < 12; i++) {
-        evn_simulation *clock;
-        if (evn_simulation_open(&clock, &bad[i]) != EVN_USAGE) fail_msg("model %d was taken", i);
-        assert_null(clock);
-        assert_true(!strncmp(evn_message(), "model: ", 7));
-    }
-    evn_problem other = {.tasks = 4, .units = 2};
-    evn_schedule *s = open_or_fail("static", &other);
-    evn_simulation *clock;
-    evn_step step;
-    assert_ok(evn_simulation_open(&clock, &small));
-    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_USAGE);
-    evn_simulation_close(clock);
-    evn_schedule_close(s);
-}
-
 /* ---- a unit that becomes slower ---- */
 
 enum { STEPS = 40, WHEN = 15 };
