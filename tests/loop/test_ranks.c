@@ -89,36 +89,6 @@ static const char *const SCHEDULES[] = {"static",          "static:chunk=1",
                                         "optimal:limit=1", "auto"};
 enum { LISTED = sizeof SCHEDULES / sizeof *SCHEDULES };
 
-/* Wrong on the last rank: all know it, and go on. */
-static void allgather_refused(evn_cluster *cluster) {
-    struct grid g;
-    double value[TASKS] = {0};
-    grid_open(&g, cluster);
-    const int size = evn_cluster_size(cluster), last = g.rank == size - 1;
-    must_ok(grid_step(&g));
-    must_give(evn_loop_allgather(g.loop, last ? NULL : value, sizeof *value), EVN_USAGE);
-    must(strstr(evn_message(), "8 bytes at NULL"));
-    if (size > 1) {
-        char rank[40];
-        snprintf(rank, sizeof rank, "on rank 0 and of 4 on rank %d", size - 1);
-        must_give(evn_loop_allgather(g.loop, value, last ? 4 : 8), EVN_USAGE);
-        must(strstr(evn_message(), rank));
-    }
-    must_ok(evn_loop_allgather(g.loop, NULL, 0));
-    check_allgather(&g);
-    must_ok(grid_step(&g));
-    must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
-}
-
-TEST(allgather_refused) {
-    for (int r = 0; r < SIZES; r++) {
-        const struct trial trial = {
-            .ranks = RANKS[r], .columns = 4, .schedule = "static", .list = CPUS, .steps = 2};
-        run(&trial, allgather_refused);
-    }
-}
-
 /* All there are, with and without times that are not true. */
 TEST(schedules) {
     const char *name;
