@@ -136,57 +136,6 @@ static void given(void) {
     evn_cluster_close(c, EVN_OK);
 }
 
-static void collect(void) {
-    static const int steps = 7;
-    open_all("guided:time");
-    MUST(!evn_session_place(session, loop, place, 1, region, &both));
-    for (int s = 0; s < steps; s++) {
-        MUST(!evn_loop_run(loop, body, NULL));
-        if (s == 3) MUST(!evn_session_collect(session, loop));
-    }
-    MUST(!evn_session_collect(session, loop));
-    for (int t = 0; t < TASKS; t++) {
-        if (evn_session_rank(session) && !evn_loop_has(loop, t)) continue;
-        MUST(value[t][0] == t);
-        for (int i = 1; i < VALUES; i++) MUST(value[t][i] == steps);
-    }
-    close_all();
-}
-
-/* Memory for own tasks only; tasks move as weights change, and rank 0 has no room for results. */
-static void absent(void) {
-    static const int steps = 12;
-    double *mine[TASKS], weight[TASKS];
-    MUST(!evn_open(&session, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
-    MUST(!evn_open_loop(&loop, session, "weighted:size", &(evn_problem){.tasks = TASKS}));
-    MUST(!evn_place_open(&place, evn_session_units(session), 0.5));
-    for (int t = 0; t < TASKS; t++) {
-        mine[t] = evn_loop_has(loop, t) ? calloc(VALUES, sizeof(double)) : NULL;
-        MUST(!evn_place_add(place, mine[t], VALUES * sizeof(double), &region[t]));
-    }
-    MUST(!evn_session_place(session, loop, place, 1, region, &both));
-    for (int s = 0; s < steps; s++) {
-        for (int t = 0; t < TASKS; t++) weight[t] = 1 + (t + s * 5) % TASKS * 3;
-        MUST(!evn_loop_weights(loop, weight));
-        MUST(!evn_loop_run(loop, body, NULL));
-        for (int t = 0; t < TASKS; t++) {
-            if (!evn_loop_has(loop, t)) {
-                MUST(evn_place_where(place, region[t]) < 0); /* and it has no memory here */
-                continue;
-            }
-            const double *v = evn_place_host(place, region[t]);
-            MUST(v && v[0] == t && v[1] == s + 1 && v[VALUES - 1] == s + 1);
-        }
-    }
-    evn_cluster *cluster = evn_session_cluster(session);
-    const int ranks = cluster ? evn_cluster_size(cluster) : 1;
-    MUST(ranks == 1 || evn_loop_sum(loop).moved > 0);
-    MUST(ranks == 1 || evn_session_collect(session, loop) == EVN_USAGE);
-    MUST(ranks == 1 || strstr(evn_message(), "on rank 0, and region"));
-    close_all();
-    for (int t = 0; t < TASKS; t++) free(mine[t]);
-}
-
 /* A second loop beside the first, about nothing, that is closed before. */
 static void two_loops(void) {
     evn_loop *second;
@@ -221,27 +170,7 @@ static void memory(void) {
 }
 
 static void refuse(void) {
-    int twice[TASKS], made[TASKS];
     open_all("static");
-    memcpy(twice, region, sizeof twice);
-    memcpy(made, region, sizeof made);
-    twice[5] = region[1];
-    MUST(evn_session_place(session, loop, place, 1, twice, &both) == EVN_USAGE);
-    MUST(strstr(evn_message(), "named twice"));
-    evn_loop *other;
-    MUST(!evn_open_loop(&other, session, "static", &(evn_problem){.tasks = TASKS}));
-    MUST(!evn_place_add(place, NULL, 8, &made[2]));
-    MUST(evn_session_place(session, other, place, 1, made, &both) == EVN_USAGE);
-    MUST(strstr(evn_message(), "of task 2 has no memory"));
-    evn_loop *third;
-    MUST(!evn_open_loop(&third, session, "static", &(evn_problem){.tasks = TASKS}));
-    MUST(evn_session_collect(session, third) == EVN_USAGE);
-    MUST(!evn_session_place(session, third, place, 1, region, &both));
-    MUST(evn_session_place(session, third, place, 1, region, &both) == EVN_USAGE);
-    MUST(strstr(evn_message(), "said once"));
-    MUST(evn_open_loop(&other, session, "static", &(evn_problem){.tasks = 4, .units = 1}) ==
-         EVN_USAGE);
-    MUST(strstr(evn_message(), "3 on all ranks"));
     evn_session *second;
     MUST(evn_open(&second, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE) == EVN_USAGE);
     MUST(strstr(evn_message(), "a second one") && !second);
@@ -323,16 +252,6 @@ static int run(const char *ranks, void (*what)(void)) {
 TEST(ask) {
     assert_int_equal(run("3", ask), 0);
     assert_int_not_equal(run(NULL, ask), 0); /* it is noticed */
-}
-
-TEST(collect) {
-    static const char *const ranks[] = {NULL, "1", "2", "3", "2,latency=1us"};
-    for (int i = 0; i < 5; i++) assert_int_equal(run(ranks[i], collect), 0);
-}
-
-TEST(absent) {
-    static const char *const ranks[] = {"1", "2", "3", "2,latency=1us"};
-    for (int i = 0; i < 4; i++) assert_int_equal(run(ranks[i], absent), 0);
 }
 
 TEST(spaces) { assert_int_equal(run("3", ask_spaces), 0); }
