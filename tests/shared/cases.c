@@ -590,17 +590,6 @@ static void misuse(evn_cluster *c, int per_node) {
     must_give(evn_shared_reduce(s, (evn_reduction)2, &value, 1), EVN_USAGE);
     must_give(evn_shared_reduce(s, EVN_SUM, NULL, 1), EVN_USAGE);
     must_give(evn_shared_reduce(s, EVN_SUM, &value, -1), EVN_USAGE);
-    must_give(evn_shared_put(NULL, 0, 0, data, 8), EVN_USAGE);
-    must_give(evn_shared_get(NULL, 0, 0, data, 8), EVN_USAGE);
-    must_give(evn_shared_put_signal(NULL, 0, 0, data, 8, 0), EVN_USAGE);
-    must_give(evn_shared_raise(NULL, 0, 0), EVN_USAGE);
-    must_give(evn_shared_flush(NULL, 0), EVN_USAGE);
-    must_give(evn_shared_flush(NULL, -1), EVN_USAGE);
-    must_give(evn_shared_wait(NULL, 0, 0, 0), EVN_USAGE);
-    must_give(evn_shared_wait_any(NULL, &of, 1, &which), EVN_USAGE);
-    must_give(evn_shared_raised(NULL, 0, 0, &raised), EVN_USAGE);
-    must_give(evn_shared_barrier(NULL), EVN_USAGE);
-    must_give(evn_shared_reduce(NULL, EVN_SUM, &value, 1), EVN_USAGE);
     must(!evn_shared_memory(NULL) && !evn_shared_pointer(NULL, 0) && !evn_shared_bytes(NULL, 0));
     evn_shared_counts n = {.puts = 1};
     evn_shared_count(NULL, &n);
