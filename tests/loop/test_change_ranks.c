@@ -640,62 +640,6 @@ TEST(failing) {
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
 
-/* A call that fails on all ranks with words that say why, and leaves all as it was. */
-#define USAGE(words, call)                                                                         \
-    do {                                                                                           \
-        must_give(call, EVN_USAGE);                                                                \
-        must(strstr(evn_message(), words));                                                        \
-        must(evn_loop_generation(w.loop) == 0);                                                    \
-        run_step(&w);                                                                              \
-        check(&w);                                                                                 \
-    } while (0)
-
-static void mistakes(evn_cluster *cluster) {
-    static struct world w;
-    open_world(&w, cluster);
-    const int last = w.rank == trial->ranks - 1, odd = w.rank == 1;
-    int first[START + 1], from[START], far[START];
-    char kept[START], none[START] = {0};
-    for (int t = 0; t <= START; t++) first[t] = t;
-    for (int t = 0; t < START; t++) from[t] = far[t] = t, kept[t] = 1;
-    far[0] = START;
-    run_step(&w);
-    const evn_change good = {
-        .tasks = START, .first = first, .from = from, .kept = kept, .links = -1};
-    evn_change c = good;
-    c.tasks = START - last;
-    USAGE("on rank 2 and", evn_loop_change(w.loop, &c));
-    c = good;
-    c.kept = odd ? none : kept;
-    USAGE("arrays on rank 1", evn_loop_change(w.loop, &c));
-    c = good;
-    c.kept = none;
-    c.from = odd ? far : from;
-    USAGE("comes from task 14", evn_loop_change(w.loop, &c));
-    double weight[START];
-    for (int t = 0; t < START; t++) weight[t] = t == 4 && !w.rank ? -3 : 1;
-    c = good;
-    c.weight = weight; /* wrong on rank 0 alone */
-    USAGE("task 4 is -3", evn_loop_change(w.loop, &c));
-    /* with 14 tasks on 3 ranks: 0 to 4, 5 to 9, 10 to 13 */
-    const int chain_first[] = {0, 2, 4, 6}, chain[] = {0, 5, 10, 11, 5, 10};
-    c = (evn_change){.tasks = 3, .first = chain_first, .from = chain, .links = -1};
-    USAGE("which task 2 comes from, were sent to ranks 0 and 2", evn_loop_change(w.loop, &c));
-    const evn_face face = {.from = 0, .to = 5, .from_at = 2 + odd, .to_at = 10, .n = {1, 1, 1}};
-    USAGE("arrays on rank 1", evn_exchange_add(w.exchange, 1, &face, (void *const *)w.block));
-    USAGE("1 faces on rank 1", evn_exchange_add(w.exchange, odd, &face, (void *const *)w.block));
-    const evn_face beyond = {
-        .from = 0, .to = odd ? START : 5, .from_at = 2, .to_at = 10, .n = {1, 1, 1}};
-    USAGE("task 14", evn_exchange_add(w.exchange, 1, &beyond, (void *const *)w.block));
-    USAGE("arrays on rank 1", evn_exchange_drop(w.exchange, 1, (const int[]){odd}));
-    USAGE("1 faces on rank 1", evn_exchange_drop(w.exchange, odd, (const int[]){0}));
-    must_ok(evn_loop_change(w.loop, &good)); /* and what is right is done */
-    run_step(&w);
-    check(&w);
-    must_ok(evn_cluster_agree(cluster, EVN_OK));
-    close_world(&w);
-}
-
 /* Other weights that one rank has no memory for, or that differ on one rank: none takes them. */
 static void other_weights(evn_cluster *cluster) {
     static struct world w;
@@ -751,7 +695,6 @@ static void no_room(evn_cluster *cluster) {
 }
 
 TEST(mistakes) {
-    run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, mistakes);
     run(&(struct trial){3, 0, 0, "static", ALONE, 0, 0}, no_room);
     run(&(struct trial){3, 0, 0, "map", CPUS, 0, 0}, other_weights);
 }
