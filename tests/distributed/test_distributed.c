@@ -613,107 +613,6 @@ TEST(balance) {
         check(&w);                                                                                 \
     } while (0)
 
-static void wrong_faces(struct world *of) {
-    static struct world *at;
-    at = of;
-#define w (*at)
-    evn_rank_face pair[PAIR], f;
-    const int odd = w.rank == 1;
-    add_pair(&w.line[0], &w.line[1], pair);
-    f = pair[0];
-    f.from.rank = 3;
-    USAGE("face 0 goes from a task of rank 3; there are ranks 0 to 2",
-          evn_distributed_add(w.mesh, odd, &f));
-    f = pair[0];
-    f.to = (evn_rank_task){2, 9};
-    USAGE("face 0 goes to task 9 of rank 2, which has 9 tasks",
-          evn_distributed_add(w.mesh, odd, &f));
-    f = pair[0];
-    f.from = (evn_rank_task){1, 0};
-    USAGE("task 0 of rank 1, which has 0 tasks", evn_distributed_add(w.mesh, odd, &f));
-    f = pair[0];
-    f.from = (evn_rank_task){2, 8};
-    f.block.from_at = VALUES;
-    f.block.to_at = 10;
-    USAGE("face 0 of rank 1 reads values 20 to 20 of region 0 of task 8, which has 20",
-          evn_distributed_add(w.mesh, odd, &f));
-    f = pair[2];
-    f.block.to_at = COARSE - 1;
-    USAGE("face 0 of rank 1 writes values 5 to 6 of region 1 of task 1, which has 6",
-          evn_distributed_add(w.mesh, odd, &f));
-    f = pair[0];
-    f.block.to_region = 2;
-    USAGE("region 2 of task 1; tasks have regions 0 to 1", evn_distributed_add(w.mesh, odd, &f));
-    f = pair[2];
-    f.block.numbers = 3;
-    USAGE("means of numbers 3", evn_distributed_add(w.mesh, odd, &f));
-    f = pair[0];
-    f.block.n[1] = -1;
-    USAGE("none may be below 0", evn_distributed_add(w.mesh, odd, &f));
-    f.block.n[1] = 1;
-    f.block.resolution[0] = 7;
-    USAGE("resolution 7", evn_distributed_add(w.mesh, odd, &f));
-    USAGE("-1 faces, expected 0 or more", evn_distributed_add(w.mesh, -odd, &f));
-    USAGE("which face", evn_distributed_add(w.mesh, odd, &pair[0])); /* given twice */
-    f = pair[0]; /* between ranks: written twice, and read where it is written */
-    f.from = (evn_rank_task){2, 4};
-    USAGE("writes value 0 of region 0 of task 1, which face", evn_distributed_add(w.mesh, odd, &f));
-    f.to = (evn_rank_task){0, 0};
-    f.block.from_at = 0;
-    USAGE("reads value 0 of region 0 of task 4, which face", evn_distributed_add(w.mesh, odd, &f));
-#undef w
-}
-
-static void wrong_changes(struct world *of) {
-    static struct world *at;
-    at = of;
-#define w (*at)
-    const int n = evn_distributed_tasks(w.mesh), odd = w.rank == 1, zero = !w.rank;
-    int first[START + 1], from[START], far[START];
-    char kept[START], none[START] = {0};
-    double weight[START];
-    evn_rank_task task = {odd ? 2 : 0, odd ? START : 0};
-    for (int t = 0; t <= START; t++) first[t] = t;
-    for (int t = 0; t < START; t++) from[t] = far[t] = t, kept[t] = 1, weight[t] = 1;
-    USAGE("nothing has changed yet", evn_distributed_now(w.mesh, odd, &task));
-    const evn_change good = {.tasks = n, .first = first, .from = from, .kept = kept, .links = -1};
-    evn_change c = good;
-    far[2] = 5;
-    c.from = zero ? far : from;
-    USAGE("task 2 comes from task 5; there were tasks 0 to 4",
-          evn_distributed_change(w.mesh, &c, NULL));
-    far[2] = 1;
-    USAGE("tasks 1 and 2 are both task 1 of before", evn_distributed_change(w.mesh, &c, NULL));
-    c = good;
-    c.tasks = odd ? 1 : n;
-    USAGE("1 tasks on rank 1, which has none", evn_distributed_change(w.mesh, &c, NULL));
-    c.tasks = -1;
-    USAGE("-1 tasks, expected 0 or more", evn_distributed_change(w.mesh, odd ? &c : &good, NULL));
-    c.tasks = 0;
-    USAGE("no task is left on any rank", evn_distributed_change(w.mesh, &c, NULL));
-    c = good;
-    c.region = from;
-    USAGE("region of a change is given, expected NULL",
-          evn_distributed_change(w.mesh, zero ? &c : &good, NULL));
-    c = good;
-    weight[3] = -1;
-    c.weight = weight;
-    USAGE("-1", evn_distributed_change(w.mesh, zero ? &c : &good, NULL));
-    c = good;
-    c.first = NULL;
-    c.from = NULL;
-    c.kept = NULL;
-    USAGE("task 0 is born of none, and the bytes of its regions are not given",
-          evn_distributed_change(w.mesh, zero ? &c : &good, NULL));
-    (void)none;
-    must_ok(evn_distributed_change(w.mesh, &good, NULL)); /* and what is right is done */
-    USAGE("task 14 of before of rank 2, which had 9 tasks",
-          evn_distributed_now(w.mesh, odd, &task));
-    task.rank = -1;
-    USAGE("a task of rank -1", evn_distributed_now(w.mesh, odd, &task));
-#undef w
-}
-
 static evn_status failing(evn_unit *unit, evn_batch *b, void *arg) {
     const struct world *w = arg;
     (void)unit, (void)b;
@@ -724,51 +623,18 @@ static void mistakes(evn_cluster *cluster) {
     static struct world w;
     open_world(&w, cluster);
     run_step(&w);
-    wrong_faces(&w);
-    wrong_changes(&w);
+    /* of a rank that has no tasks */
+    const evn_rank_face face = {{1, 0}, {0, 1}, {.n = {1, 1, 1}}};
+    must_give(evn_distributed_add(w.mesh, !w.rank, &face), EVN_USAGE);
+    must(strstr(evn_message(), "task 0 of rank 1, which has 0 tasks"));
+    const int first[] = {0, 1}, from[] = {0};
+    const evn_change one = {.tasks = 1, .first = first, .from = from, .links = -1};
+    must_give(evn_distributed_change(w.mesh, &one, NULL), EVN_USAGE);
+    must(strstr(evn_message(), "1 tasks on rank 1, which has none"));
+    run_step(&w);
+    check(&w);
     must_give(evn_distributed_run(w.mesh, failing, &w), EVN_BODY);
     must(strstr(evn_message(), "the ninth wave") && strstr(evn_message(), "rank 2"));
-    close_world(&w);
-}
-
-/* Openings that are wrong on one rank. */
-static void openings(evn_cluster *cluster) {
-    static struct world w;
-    static const evn_access access[REGIONS] = {EVN_BOTH, EVN_BOTH}, none[REGIONS] = {0};
-    const int odd = evn_cluster_rank(cluster) == 1;
-    size_t bytes[MOST * REGIONS];
-    open_world(&w, cluster);
-    for (int i = 0; i < MOST * REGIONS; i++) bytes[i] = BYTES[i % REGIONS];
-    const evn_distribution good = {.cluster = cluster,
-                                   .units = w.units,
-                                   .place = w.place,
-                                   .tasks = 2,
-                                   .regions = REGIONS,
-                                   .bytes = bytes,
-                                   .access = access,
-                                   .element = 8};
-    evn_distributed *d;
-#define WRONG(words, field, value)                                                                 \
-    do {                                                                                           \
-        evn_distribution own = good;                                                               \
-        if (odd) own.field = value;                                                                \
-        must_give(evn_distributed_open(&d, &own), EVN_USAGE);                                      \
-        must(!d && strstr(evn_message(), words));                                                  \
-    } while (0)
-    WRONG("-1 tasks", tasks, -1);
-    WRONG("1 regions, values of 8 bytes and 0 instances on rank 1, and 2, 8 and 0", regions, 1);
-    WRONG("0 regions", regions, 0);
-    WRONG("the bytes of regions are not given", bytes, NULL);
-    WRONG("access of regions is not given", access, NULL);
-    WRONG("access 0 to region 0", access, none);
-    WRONG("values of 4 bytes", element, 4);
-    WRONG("values of 0 bytes", element, 0);
-    WRONG("-2 instances", instances, -2);
-    WRONG("units", units, NULL);
-    WRONG("a place", place, NULL);
-    WRONG("no-such", schedule, "no-such");
-    must(evn_distributed_sum(w.mesh, 4) == -1);
-    must_ok(evn_cluster_agree(cluster, EVN_OK));
     close_world(&w);
 }
 
@@ -843,7 +709,6 @@ TEST(mistakes) {
     t.schedule = "auto";
     t.list = CPUS;
     run(&t, mistakes);
-    run(&t, openings);
 }
 
 static int set_up(void **state) {
