@@ -79,7 +79,7 @@ FAULTS = [
           "status = run(x, may_open || has_more(x));", "an exchange that was run whole waits for its second half", "change-ranks exchange"),
     Fault("visits", "src/core/exchange/exchange.c", "    x->open = open;\n", "", "a change is made while halves are open", "change-beside"),
     Fault("born regions", "src/session/regions.c", "        if (!evn_place_bytes(r->place, region))\n", "        if (evn_place_bytes(r->place, region))\n",
-          "a task is born with a region that is not there", "session-change"),
+          "a task is born with a region that is not there", "change-ranks misuse-ranks"),
     Fault("balance", "src/ranks/domain/balance.c", "if (m->target[t] != d->rank) status = pack_task(d, m, t, &at[m->target[t]]);",
           "status = pack_task(d, m, t, &at[m->target[t]]);", "tasks that stay are packed, too", "distributed"),
     Fault("routes", "src/policy/routes.c", "return r->per_byte[0] + (r->hops == 2 ? r->per_byte[1] : 0);", "return r->per_byte[0];",
