@@ -116,36 +116,6 @@ TEST(every_task_once) {
             }
 }
 
-/* Times are those of the tasks: asked one by one, each its own; otherwise shared by weight. */
-TEST(times) {
-    struct fixture f;
-    open_fixture(&f, "1:CPU:1", "static");
-    for (int t = 0; t < TASKS; t++) f.wait[t] = t % 2 ? 200e-6 : 20e-6;
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    const double *s = evn_loop_seconds(f.loop);
-    for (int t = 0; t < TASKS; t++) assert_true(s[t] >= f.wait[t]);
-    double sum = 0;
-    for (int t = 0; t < TASKS; t++) sum += s[t];
-    double compute = evn_loop_stats(f.loop, 0).compute_s;
-    assert_true(sum <= compute * 1.000001 && sum >= compute * 0.9);
-    assert_int_equal(evn_loop_stats(f.loop, 0).tasks, TASKS);
-    f.ask = 0;
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    for (int t = 1; t < TASKS; t++) assert_true(s[t] == s[0]);
-    f.ask = 2;
-    const double before = evn_loop_stats(f.loop, 0).compute_s;
-    for (int t = 0; t < TASKS; t++) f.wait[t] = t / 3 % 2 ? 300e-6 : 30e-6;
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    sum = 0;
-    for (int t = 0; t < TASKS; t++) {
-        assert_true(s[t] >= f.wait[t] && s[t] == s[t / 3 * 3]);
-        sum += s[t];
-    }
-    compute = evn_loop_stats(f.loop, 0).compute_s - before;
-    assert_true(sum <= compute * 1.000001 && sum >= compute * 0.9);
-    close_fixture(&f);
-}
-
 TEST(failure) {
     for (int s = 0; s < SPECS; s++) {
         struct fixture f;
@@ -398,19 +368,6 @@ TEST(weights) {
     }
     assert_int_equal(evn_loop_sum(f.loop).instances, 7);
     close_fixture(&f);
-}
-
-TEST(wrong_schedule) {
-    evn_units *units;
-    evn_schedule *schedule;
-    evn_loop *loop;
-    evn_problem p = {.tasks = 4, .units = 3};
-    assert_ok(evn_units_open(&units, machine, "1:CPU:1", 0));
-    assert_ok(evn_schedule_open(&schedule, "static", &p));
-    assert_int_equal(evn_loop_open(&loop, units, schedule), EVN_USAGE);
-    assert_null(loop);
-    evn_schedule_close(schedule);
-    evn_units_close(units);
 }
 
 RUN_TESTS(set_up, tear_down)
