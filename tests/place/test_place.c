@@ -114,20 +114,6 @@ TEST(round_trip) {
     close_fixture(&f);
 }
 
-TEST(one_at_a_time) {
-    struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
-    int r = 4;
-    acquire(&f, r, 1, EVN_READ);
-    acquire(&f, r, 2, EVN_READ);
-    assert_int_equal(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_BOTH), EVN_USAGE);
-    release(&f, r, 1);
-    release(&f, r, 2);
-    acquire(&f, r, 2, EVN_BOTH);
-    assert_int_equal(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE);
-    release(&f, r, 2);
-    close_fixture(&f);
-}
-
 /* A device for two regions and a half: the longest unused leaves, and what was changed is not lost.
  */
 TEST(eviction) {
