@@ -356,42 +356,6 @@ TEST(any_faces) {
             }
 }
 
-/* Without a place, in memory that begins anywhere. */
-TEST(memory_of_the_host) {
-    static const size_t elements[] = {8, 4, 1, 12, 24};
-    unsigned seed = 2;
-    for (int e = 0; e < 5; e++)
-        for (int l = 0; l < 3; l++) {
-            struct fixture f;
-            evn_exchange *x;
-            evn_face face[MANY];
-            char *block[TASKS], *want[TASKS];
-            begin(&f, lists[l], "emulated", "static", 1, 64);
-            f.loop->place = NULL; /* regions follow nobody */
-            void *host[TASKS];
-            for (int t = 0; t < TASKS; t++) {
-                block[t] = malloc(BOX * elements[e] + 16);
-                want[t] = malloc(BOX * elements[e] + 16);
-                for (size_t i = 0; i < BOX * elements[e] + 16; i++)
-                    block[t][i] = want[t][i] = (char)draw(&seed, 256);
-                host[t] = block[t] + t % 3;
-            }
-            const int count = draw_faces(&seed, 1, face);
-            ok(evn_exchange_open(&x, f.loop, elements[e], count, face, host));
-            ok(evn_exchange_run(x));
-            for (int t = 0; t < TASKS; t++) want[t] += t % 3;
-            plain(face, count, elements[e], 1, want);
-            for (int t = 0; t < TASKS; t++) {
-                assert_memory_equal(host[t], want[t], BOX * elements[e]);
-                assert_int_equal(evn_exchange_needs(x, t), 0);
-                free(block[t]);
-                free(want[t] - t % 3);
-            }
-            evn_exchange_close(x);
-            end(&f);
-        }
-}
-
 /* Blocks of more words than a kernel counts, and of elements that take a fourth index. */
 TEST(large_blocks) {
     static const struct {

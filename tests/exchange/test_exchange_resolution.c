@@ -274,6 +274,7 @@ static long long exchanged(struct world *w, int bring) {
         evn_exchange_open(&x, w->loop, w->kind.element, w->faces, w->face, w->place ? NULL : host));
     if (bring) must_ok(evn_loop_bring(w->loop));
     for (int run = 0; run < 2; run++) must_ok(evn_exchange_run(x));
+    for (int t = 0; !w->place && !w->cluster && t < TASKS; t++) must(!evn_exchange_needs(x, t));
     const long long wrong = first_wrong(w);
     evn_exchange_close(x);
     return wrong;
