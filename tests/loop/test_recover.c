@@ -293,24 +293,10 @@ TEST(changed) {
     end(&p);
 }
 
-static evn_status goes_on(evn_unit *unit, evn_batch *b, void *arg) {
-    struct program *p = arg;
-    int step; /* a unit's own: both units are here at once */
-    (void)unit;
-    (void)b;
-    return evn_recovery_go_on(p->recovery, EVN_DEVICE, &step);
-}
-
 TEST(mistakes) {
     struct program p;
     evn_recovery *r;
     begin(&p, "1:CPU:1,1:GPU:1", "emulated:1", "static");
-    assert_int_equal(evn_recovery_open(&r, p.loop, -1, NULL), EVN_USAGE);
-    assert_null(r);
-    assert_int_equal(evn_recovery_keep(p.recovery, -1), EVN_USAGE);
-    assert_int_equal(evn_recovery_go_on(p.recovery, EVN_OK, &p.step), EVN_USAGE);
-    assert_fails(evn_loop_run(p.loop, goes_on, &p), EVN_BODY,
-                 "evn_recovery_go_on() while its units are at work");
     evn_loop *bare;
     ok(evn_loop_open(&bare, p.units, p.schedule));
     ok(evn_recovery_open(&r, bare, 1, NULL));

@@ -544,8 +544,6 @@ TEST(mistakes) {
     begin(&p, &way, "1:CPU:1,1:GPU:1", "emulated:1");
     assert_null(evn_recovery_tasks(p.recovery, &count));
     assert_int_equal(count, 0);
-    assert_null(evn_recovery_tasks(NULL, &count));
-    assert_null(evn_recovery_tasks(p.recovery, NULL));
     end(&p);
 }
 
