@@ -94,12 +94,6 @@ class Record(unittest.TestCase):
         self.assertEqual(len([line for line in lines if line.startswith("step ")]), STEPS)
         self.assertEqual(json.loads("\n".join(lines[STEPS:]))["steps"], STEPS)
 
-    def test_failure(self):
-        done = run([PROGRAM], self.folder, EVENER_RECORD="nowhere/r.json")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("EVENER_RECORD: nowhere/r.json cannot be written", done.stderr)
-        self.assertEqual(done.stdout, "")
-
     def test_strange_words(self):
         """A command line that is no UTF-8 and has every control character."""
         done = run([PROGRAM.encode(), bytes(range(1, 32)) + b'\xff"\\'], self.folder, EVENER_RECORD="r.json")

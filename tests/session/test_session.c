@@ -581,22 +581,6 @@ TEST_WITH(record_median, clear, be_oneself) {
     files(1);
 }
 
-TEST_WITH(record_devices, clear, be_oneself) {
-    setenv("EVENER_RECORD", in_folder("record.json"), 1);
-    setenv("EVENER_UNITS", "1:CPU:1,1:GPU:2", 1);
-    setenv("EVENER_DEVICES", "emulated", 1);
-    evn_session *s = open_on(NULL, NULL);
-    run(open_loop(s, "static", TASKS), 3);
-    assert_ok(evn_close(s));
-    cJSON *root = read_json(in_folder("record.json"));
-    const cJSON *unit = cJSON_GetArrayItem(get(root, "units"), 1);
-    assert_string_equal(text(unit, "kind"), "gpu");
-    assert_non_null(strstr(text(unit, "device"), "emulated"));
-    assert_int_equal(cJSON_GetArraySize(get(root, "devices")), 2);
-    cJSON_Delete(root);
-    files(1);
-}
-
 TEST_WITH(nothing_run, clear, be_oneself) {
     for (int loops = 0; loops < 2; loops++) {
         setenv("EVENER_RECORD", in_folder("record.json"), 1);
