@@ -7,7 +7,6 @@
 #include <evener/clock.h>
 #include <evener/plugin.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 #include "wire/suite.h"
 
-enum { WRONG = 9, TAGS = 3, MAX = 300000 };
+enum { WRONG = 9 };
 
 static int (*requests)(void); /* of MPI's that are outstanding */
 
@@ -31,74 +30,12 @@ static void fail(int line, const char *what) {
     _exit(WRONG);
 }
 
-static uint64_t mixed(uint64_t x) {
-    x = (x ^ (x >> 31)) * 0x7fb5d329728ea185u;
-    x = (x ^ (x >> 27)) * 0x81dadef4bc2dd44du;
-    return x ^ (x >> 33);
-}
-
-static uint64_t seed(int from, int to, int tag, long round) {
-    return mixed(((uint64_t)from << 24 | (uint64_t)to << 12 | (uint64_t)tag) +
-                 1000003 * (uint64_t)round + 1);
-}
-
-/* Large ones and small ones, and none at all in a round now and then: both ends know. */
-static int has_message(uint64_t s) { return s % 5 != 0; }
-static size_t bytes_of(uint64_t s) { return s % 7 ? (s >> 8) % 200 : (s >> 8) % MAX; }
-
-static void fill(unsigned char *room, size_t bytes, uint64_t s) {
-    for (size_t i = 0; i < bytes; i++) room[i] = (unsigned char)mixed(s + i);
-}
-
-static int is_filled(const unsigned char *data, size_t bytes, uint64_t s) {
-    for (size_t i = 0; i < bytes; i++)
-        if (data[i] != (unsigned char)mixed(s + i)) return 0;
-    return 1;
-}
-
-/* All ways of all ranks, this one's own too, in an order that differs from rank to rank; nothing is
- * outstanding after a round of all. */
+/* The suite's random messages; of MPI's requests none is outstanding after them. */
 static void try_random(struct member *m) {
-    const int ways = m->size * TAGS;
-    evn_mail **out = calloc((size_t)ways, sizeof *out), **in = calloc((size_t)ways, sizeof *in);
-    MUST(out && in);
-    for (int w = 0; w < ways; w++) {
-        MUST(!m->kind->mail_open(&out[w], m->wire, w / TAGS, w % TAGS, 1, MAX));
-        MUST(!m->kind->mail_open(&in[w], m->wire, w / TAGS, w % TAGS, 0, MAX));
-    }
-    for (long round = 0; round < 400; round++) {
-        for (int w = 0; w < ways; w++)
-            if (has_message(seed(w / TAGS, m->me, w % TAGS, round))) MUST(!m->kind->expect(in[w]));
-        for (int i = 0; i < ways; i++) {
-            const int w = (i + m->me) % ways;
-            const uint64_t s = seed(m->me, w / TAGS, w % TAGS, round);
-            void *room;
-            if (!has_message(s)) continue;
-            MUST(!m->kind->take(out[w], &room));
-            MUST((uintptr_t)room % 4096 == 0);
-            fill(room, bytes_of(s), s);
-            MUST(!m->kind->send(out[w], bytes_of(s)));
-        }
-        for (int w = ways; w-- > 0;) {
-            const uint64_t s = seed(w / TAGS, m->me, w % TAGS, round);
-            const void *data;
-            size_t bytes;
-            if (!has_message(s)) continue;
-            m->kind->poll(m->wire);
-            MUST(!m->kind->wait(in[w], &data, &bytes));
-            MUST(bytes == bytes_of(s));
-            MUST(is_filled(data, bytes, s));
-            m->kind->release(in[w]);
-        }
-    }
-    for (int w = 0; w < ways; w++) {
-        m->kind->mail_close(out[w]);
-        m->kind->mail_close(in[w]);
-    }
+    for (const struct wire_case *c = wire_cases; c->name; c++)
+        if (!strcmp(c->name, "random messages")) c->run(m);
     for (double begin = evn_now(); requests() && evn_now() - begin < 10;) m->kind->poll(m->wire);
     MUST(!requests());
-    free(out);
-    free(in);
 }
 
 /* What is no use of mail is refused, and harms nothing. */
