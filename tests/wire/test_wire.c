@@ -30,22 +30,21 @@ static void quick_cases(struct member *m) {
     }
 }
 
-static void test_processes(void **state) {
-    (void)state;
+TEST(processes) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     for (int n = 1; n <= RANKS; n++)
         assert_int_equal(
             ranks_of_wire(0, n, NULL, n > 2, n == 1 || n == 4 ? all_cases : quick_cases), 0);
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST(threads) {
     for (int n = 1; n <= RANKS; n++)
         assert_int_equal(ranks_of_wire(1, n, NULL, n > 2, n == 3 ? all_cases : quick_cases), 0);
 }
 
 /* Who spins where cores are shared, and who sleeps where they are not, are right, too. */
-static void test_crowded(void **state) {
-    (void)state;
+TEST(crowded) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     for (int threads = 0; threads < 2; threads++) {
         assert_int_equal(ranks_of_wire(threads, 2, NULL, 1, quick_cases), 0);
         assert_int_equal(ranks_of_wire(threads, 4, NULL, 0, quick_cases), 0);
@@ -74,8 +73,7 @@ static void refused_mail(struct member *m) {
     k->mail_close(mail);
 }
 
-static void test_refused(void **state) {
-    (void)state;
+TEST(refused) {
     assert_int_equal(ranks_of_wire(1, 2, NULL, 0, refused_mail), 0);
     evn_wire *wire;
     volatile int stop = 0;
@@ -87,8 +85,8 @@ static void test_refused(void **state) {
     assert_fails(threads_run(0, NULL, NULL), EVN_USAGE, "1 to 1024");
 }
 
-static void test_choice(void **state) {
-    (void)state;
+TEST(choice) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     struct wire_choice choice;
     assert_ok(wire_choose(&choice, "alone"));
     assert_null(choice.kind);
@@ -111,8 +109,8 @@ static void test_choice(void **state) {
 }
 
 /* Its threads would not be in the ranks, and OpenMP's first region there would wait for them. */
-static void test_forks_first(void **state) {
-    (void)state;
+TEST(forks_first) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     pid_t pid = fork();
     if (pid == 0) {
         volatile int stop = 0, sum = 0;
@@ -143,8 +141,8 @@ static int refusal_of(const char *file, const char *says, const char *other, int
 }
 
 /* It names the library, or the thread, and the remedy that helps. */
-static void test_threads_of_library(void **state) {
-    (void)state;
+TEST(threads_of_library) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     static const struct {
         const char *file, *says, *other;
         int further;
@@ -196,8 +194,8 @@ static void given_back(struct member *m) {
     suite_barrier(m);
 }
 
-static void test_given_back(void **state) {
-    (void)state;
+TEST(given_back) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     assert_int_equal(ranks_of_wire(0, 3, NULL, 1, given_back), 0);
 }
 
@@ -208,8 +206,8 @@ static void nothing_left(struct member *m) {
     must(now == 0 && ever > 0);
 }
 
-static void test_nothing_left(void **state) {
-    (void)state;
+TEST(nothing_left) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     assert_int_equal(ranks_of_wire(0, 1, NULL, 0, nothing_left), 0);
 }
 
@@ -231,10 +229,7 @@ static void lost(struct member *m) {
     m->kind->mail_close(in);
 }
 
-static void test_lost(void **state) {
-    (void)state;
-    assert_int_equal(ranks_of_wire(1, 4, NULL, 1, lost), 0);
-}
+TEST(lost) { assert_int_equal(ranks_of_wire(1, 4, NULL, 1, lost), 0); }
 
 /* ---- the emulated wire: never earlier than it says ---- */
 
@@ -271,8 +266,8 @@ static void slow_wire(struct member *m) {
     m->kind->mail_close(in);
 }
 
-static void test_slow_wire(void **state) {
-    (void)state;
+TEST(slow_wire) {
+    if (THREAD_SANITIZER) skip(); /* it sees no other process */
     for (int threads = 0; threads < 2; threads++)
         for (int crowded = 0; crowded < 2; crowded++)
             assert_int_equal(
@@ -280,20 +275,4 @@ static void test_slow_wire(void **state) {
     assert_int_equal(ranks_of_wire(0, 3, "latency=20us", 1, quick_cases), 0);
 }
 
-int main(void) {
-    /* a race detector has threads of its own, and sees no other process */
-    const struct CMUnitTest of_threads[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lost),
-    };
-    const struct CMUnitTest of_processes[] = {
-        cmocka_unit_test(test_processes),    cmocka_unit_test(test_crowded),
-        cmocka_unit_test(test_choice),       cmocka_unit_test(test_given_back),
-        cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_slow_wire),
-        cmocka_unit_test(test_forks_first),  cmocka_unit_test(test_threads_of_library),
-    };
-    int failed = cmocka_run_group_tests(of_threads, NULL, NULL);
-    if (!THREAD_SANITIZER) failed += cmocka_run_group_tests(of_processes, NULL, NULL);
-    return failed;
-}
+RUN_TESTS(NULL, NULL)
