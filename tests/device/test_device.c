@@ -1738,233 +1738,191 @@ TEST(real_costs) {
 
 /* ---- virtual time ---- */
 
-/* Times of events from a first one, in nanoseconds; exact. */
-struct stopwatch {
-    evn_event *zero, *last;
+/* Operations on queues, three of each device; what a queue's last one ends at, in nanoseconds. */
+enum kind { END, IN, OUT, WITHIN, LAUNCH, POISON, PEER, WAIT, TIME };
+struct operation {
+    enum kind kind;
+    int queue;
+    double amount; /* bytes, groups; ns */
+    int from;      /* PEER: a device; WAIT: a queue */
 };
 
-static void start(struct stopwatch *w, struct bench *b) {
-    w->zero = event_of(b);
-    w->last = event_of(b);
-    assert_ok(evn_event_record(w->zero, b->queue));
+enum { QUEUES = 9 };
+
+struct virtual_world {
+    struct bench b[3];
+    evn_queue *queue[QUEUES];
+    evn_buffer *buffer[QUEUES], *source[3];
+    evn_event *at[QUEUES], *zero[3];
+    evn_kernel *grind[3];
+};
+
+static int open_virtual(struct virtual_world *w, const char *text) {
+    static char data[80000];
+    int count;
+    char why[64];
+    assert_ok(evn_devices_count(text, &count, why, sizeof why));
+    for (int d = 0; d < count; d++) {
+        open_bench(&w->b[d], text, d);
+        assert_true(evn_device_traits(w->b[d].device)->clock_is_virtual);
+        w->zero[d] = event_of(&w->b[d]);
+        w->grind[d] = kernel_of(&w->b[d], "grind");
+        w->source[d] = buffer_of(&w->b[d], data, sizeof data);
+        for (int i = 3 * d; i < 3 * d + 3; i++) {
+            w->queue[i] = i % 3 ? queue_of(&w->b[d]) : w->b[d].queue;
+            w->buffer[i] = buffer_of(&w->b[d], data, sizeof data);
+            w->at[i] = event_of(&w->b[d]);
+        }
+    }
+    for (int d = 0; d < count; d++) assert_ok(evn_event_record(w->zero[d], w->queue[3 * d]));
+    return count;
 }
 
-static double nanoseconds(struct stopwatch *w, evn_queue *q) {
+static void give_out(struct virtual_world *w, const struct operation *o) {
+    static char data[80000], back[QUEUES][80000];
+    const int n = 1, rounds = 0, groups = (int)o->amount;
+    const size_t bytes = (size_t)o->amount;
+    evn_queue *q = w->queue[o->queue];
+    evn_buffer *b = w->buffer[o->queue];
+    const evn_argument arguments[] = {BUFFER(b), VALUE(n), VALUE(rounds)};
+    switch (o->kind) {
+    case IN: assert_ok(evn_copy_to_device(q, b, 0, data, bytes)); break;
+    case OUT: assert_ok(evn_copy_to_host(q, back[o->queue], b, 0, bytes)); break;
+    case WITHIN: assert_ok(evn_copy_within(q, b, 0, b, bytes, bytes)); break;
+    case LAUNCH:
+        assert_ok(evn_launch(q, w->grind[o->queue / 3], groups, GROUP, arguments, 3));
+        break;
+    case POISON: assert_ok(device_poison(q, b, 0, bytes)); break;
+    case PEER:
+        assert_ok(evn_copy_peer(q, b, 0, w->b[o->from].device, w->source[o->from], 0, bytes));
+        break;
+    case WAIT:
+        assert_ok(evn_event_record(w->at[o->from], w->queue[o->from]));
+        assert_ok(evn_queue_wait(q, w->at[o->from]));
+        break;
+    default: fail();
+    }
+}
+
+/* Times that stand beside each other are all noted before the host waits for one. */
+static const struct operation *compare_times(struct virtual_world *w, const struct operation *o) {
+    const struct operation *end = o;
     double s;
-    assert_ok(evn_event_record(w->last, q));
-    assert_ok(evn_event_seconds(w->zero, w->last, &s));
-    return s * 1e9;
+    for (; end->kind == TIME; end++)
+        assert_ok(evn_event_record(w->at[end->queue], w->queue[end->queue]));
+    for (; o < end; o++) {
+        assert_ok(evn_event_seconds(w->zero[o->queue / 3], w->at[o->queue], &s));
+        if (fabs(s * 1e9 - o->amount) > 1e-6)
+            fail_msg("queue %d: %.6f ns, expected %.6f", o->queue, s * 1e9, o->amount);
+    }
+    return end;
 }
 
-#define EXACTLY(value, expected)                                                                   \
-    do {                                                                                           \
-        double exactly = (value);                                                                  \
-        if (fabs(exactly - (expected)) > 1e-6)                                                     \
-            fail_msg("%s is %.6f ns, expected %.6f", #value, exactly, (double)(expected));         \
-    } while (0)
+static void check_times(const char *text, const struct operation *o) {
+    struct virtual_world w;
+    const int count = open_virtual(&w, text);
+    while (o->kind)
+        if (o->kind == TIME)
+            o = compare_times(&w, o);
+        else
+            give_out(&w, o++);
+    for (int i = 0; i < 3 * count; i++) assert_ok(evn_queue_finish(w.queue[i]));
+    for (int d = 0; d < count; d++) close_bench(&w.b[d]);
+}
 
 TEST(virtual_costs) {
-    struct bench b;
-    struct stopwatch w;
-    evn_queue *second;
-    static char data[16000];
-    int n = 1, rounds = 0;
-    open_bench(&b, "emulated:clock=virtual", 0);
-    assert_true(evn_device_traits(b.device)->clock_is_virtual);
-    second = queue_of(&b);
-    evn_buffer *in = buffer_of(&b, data, sizeof data);
-    evn_kernel *grind = kernel_of(&b, "grind");
-    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    start(&w, &b);
-    EXACTLY(nanoseconds(&w, b.queue), 0);
-    assert_ok(evn_copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
-    EXACTLY(nanoseconds(&w, b.queue), 6000);
-    assert_ok(evn_copy_to_host(b.queue, data, in, 0, 16000));
-    EXACTLY(nanoseconds(&w, b.queue), 13000);
-    assert_ok(evn_launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
-    EXACTLY(nanoseconds(&w, b.queue), 17640);
-    assert_ok(evn_copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
-    EXACTLY(nanoseconds(&w, b.queue), 22640);
-    assert_ok(device_poison(b.queue, in, 0, 10)); /* no real device does that */
-    EXACTLY(nanoseconds(&w, b.queue), 22640);
-    /* another queue begins when the host does: which has waited for the last event */
-    EXACTLY(nanoseconds(&w, second), 22640);
-    close_bench(&b);
-
-    static const char *const same[] = {
-        "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
-        "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=7ns,"
-        "item.grin=3ns,item.grind=2ns"};
-    for (int i = 0; i < 2; i++) {
-        open_bench(&b, same[i], 0);
-        in = buffer_of(&b, data, sizeof data);
-        grind = kernel_of(&b, "grind");
-        arguments[0].buffer = in;
-        start(&w, &b);
-        assert_ok(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
-        EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
-        assert_ok(evn_copy_to_device(b.queue, in, 0, data, 1));
-        EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
-        close_bench(&b);
-    }
+    check_times("emulated:clock=virtual",
+                (const struct operation[]){{TIME, 0, 0, 0},
+                                           {IN, 0, 8000, 0}, /* 8 GB/s, 5 us */
+                                           {TIME, 0, 6000, 0},
+                                           {OUT, 0, 16000, 0},
+                                           {TIME, 0, 13000, 0},
+                                           {LAUNCH, 0, 10, 0}, /* 4 us, 1 ns an item */
+                                           {TIME, 0, 17640, 0},
+                                           {WITHIN, 0, 8000, 0}, /* 4 us, 1 ns for 8 bytes */
+                                           {TIME, 0, 22640, 0},
+                                           {POISON, 0, 10, 0}, /* no real device does that */
+                                           {TIME, 0, 22640, 0},
+                                           /* another queue begins when the host does */
+                                           {TIME, 1, 22640, 0},
+                                           {0}});
+    static const struct operation told[] = {{LAUNCH, 0, 10, 0},
+                                            {TIME, 0, 500 + 640 * 2 / 4.0, 0},
+                                            {IN, 0, 1, 0},
+                                            {TIME, 0, 820 + 1000 + 0.5, 0},
+                                            {0}};
+    check_times("emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
+                told);
+    check_times("emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=7ns,"
+                "item.grin=3ns,item.grind=2ns",
+                told);
 }
 
 /* Lanes, queues and events: what overlaps and what does not. */
 TEST(virtual_order) {
-    struct bench b;
-    struct stopwatch w;
-    evn_queue *q[3];
-    evn_event *e;
-    static char data[80000], back[80000];
-    int n = 1, rounds = 0;
-    double s[3];
-    open_bench(&b, "emulated:clock=virtual,latency=0us,launch=0us", 0);
-    for (int i = 0; i < 3; i++) q[i] = queue_of(&b);
-    e = event_of(&b);
-    /* one for each queue, since nothing orders them */
-    evn_buffer *in[3];
-    for (int i = 0; i < 3; i++) in[i] = buffer_of(&b, NULL, sizeof data);
-    evn_kernel *grind = kernel_of(&b, "grind");
-    evn_argument arguments[] = {BUFFER(in[2]), VALUE(n), VALUE(rounds)};
-    evn_event *end[3];
-    for (int i = 0; i < 3; i++) end[i] = event_of(&b);
-    start(&w, &b);
-
-    /* in, out and a kernel all at once: 10 us each */
-    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 80000));
-    assert_ok(evn_copy_to_host(q[1], back, in[1], 0, 80000));
-    assert_ok(evn_launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
-    for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) assert_ok(evn_event_seconds(w.zero, end[i], &s[i]));
-    EXACTLY(s[0] * 1e9, 10000);
-    EXACTLY(s[1] * 1e9, 10000);
-    EXACTLY(s[2] * 1e9, 8000);
-
+    static const char *const text = "emulated:clock=virtual,latency=0us,launch=0us";
+    /* in, out and a kernel all at once */
+    static const struct operation at_once[] = {{IN, 0, 80000, 0},
+                                               {OUT, 1, 80000, 0},
+                                               {LAUNCH, 2, 125, 0},
+                                               {TIME, 0, 10000, 0},
+                                               {TIME, 1, 10000, 0},
+                                               {TIME, 2, 8000, 0},
+                                               {0}};
+    check_times(text, at_once);
     /* two of a kind: one after the other */
-    for (int i = 0; i < 3; i++) assert_ok(evn_queue_finish(q[i]));
-    assert_ok(evn_event_record(w.zero, q[0]));
-    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 8000));
-    assert_ok(evn_copy_to_device(q[1], in[1], 8000, data, 8000));
-    assert_ok(evn_event_record(end[0], q[0]));
-    assert_ok(evn_event_record(end[1], q[1]));
-    assert_ok(evn_event_seconds(w.zero, end[0], &s[0]));
-    assert_ok(evn_event_seconds(w.zero, end[1], &s[1]));
-    EXACTLY(s[0] * 1e9, 1000);
-    EXACTLY(s[1] * 1e9, 2000);
-
-    /* an event orders; and what is given out later but can run before fills the gap */
-    for (int i = 0; i < 3; i++) assert_ok(evn_queue_finish(q[i]));
-    assert_ok(evn_event_record(w.zero, q[0]));
-    arguments[0].buffer = in[0];
-    assert_ok(evn_launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
-    assert_ok(evn_event_record(e, q[0]));
-    assert_ok(evn_queue_wait(q[1], e));
-    assert_ok(evn_copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
-    assert_ok(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
-    assert_ok(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
-    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
-    for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) assert_ok(evn_event_seconds(w.zero, end[i], &s[i]));
-    EXACTLY(s[1] * 1e9, 9000);
-    EXACTLY(s[2] * 1e9, 6000);
-    EXACTLY(s[0] * 1e9, 10000);
-
-    close_bench(&b);
+    static const struct operation alike[] = {
+        {IN, 0, 8000, 0}, {IN, 1, 8000, 0}, {TIME, 0, 1000, 0}, {TIME, 1, 2000, 0}, {0}};
+    check_times(text, alike);
+    /* an event orders; what is given out later but can run before fills the gap */
+    static const struct operation ordered[] = {{LAUNCH, 0, 125, 0}, /* until 8 us */
+                                               {WAIT, 1, 0, 0},     {IN, 1, 8000, 0}, /* 8 .. 9 */
+                                               {IN, 2, 24000, 0},                     /* 0 .. 3 */
+                                               {IN, 2, 24000, 0},                     /* 3 .. 6 */
+                                               {IN, 0, 8000, 0}, /* 9 .. 10, behind the kernel */
+                                               {TIME, 1, 9000, 0},  {TIME, 2, 6000, 0},
+                                               {TIME, 0, 10000, 0}, {0}};
+    check_times(text, ordered);
 }
 
-/* Two devices: a copy takes the link out of one and the link into the other. */
+/* A copy takes the link out of one device and the link into the other. */
 TEST(virtual_peers) {
-    static const char *const text[] = {"emulated:3,clock=virtual",
-                                       "emulated:3,clock=virtual,peer=no"};
-    static char data[8000];
-    for (int staged = 0; staged < 2; staged++) {
-        struct bench b[3];
-        evn_buffer *in[3], *to[3], *more;
-        struct stopwatch w;
-        evn_queue *other;
-        double s;
-        for (int i = 0; i < 3; i++) {
-            open_bench(&b[i], text[staged], i);
-            in[i] = buffer_of(&b[i], data, sizeof data);
-            to[i] = buffer_of(&b[i], NULL, sizeof data);
-        }
-        more = buffer_of(&b[2], NULL, sizeof data);
-        other = queue_of(&b[2]);
-        start(&w, &b[2]);
-        assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
-        EXACTLY(nanoseconds(&w, b[2].queue), staged ? 12000 : 6000);
-        if (!staged) {
-            /* from two devices into one: the link into it is shared, the latency is not */
-            assert_ok(evn_event_record(w.zero, b[2].queue));
-            assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
-            assert_ok(evn_copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
-            assert_ok(evn_event_record(w.last, other));
-            assert_ok(evn_event_seconds(w.zero, w.last, &s));
-            EXACTLY(s * 1e9, 7000);
-            /* and from one device into two: the link out of it */
-            assert_ok(evn_queue_finish(b[2].queue));
-            assert_ok(evn_queue_finish(other));
-            assert_ok(evn_event_record(w.zero, b[2].queue));
-            assert_ok(evn_copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
-            assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
-            EXACTLY(nanoseconds(&w, b[2].queue), 7000);
-            /* a ring: every device sends and receives at once */
-            evn_event *begin[3], *end[3];
-            for (int i = 0; i < 3; i++) {
-                assert_ok(evn_queue_finish(b[i].queue));
-                begin[i] = event_of(&b[i]);
-                end[i] = event_of(&b[i]);
-            }
-            assert_ok(evn_queue_finish(other));
-            for (int i = 0; i < 3; i++) assert_ok(evn_event_record(begin[i], b[i].queue));
-            for (int i = 0; i < 3; i++)
-                assert_ok(evn_copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device,
-                                        in[(i + 1) % 3], 0, 8000));
-            for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], b[i].queue));
-            for (int i = 0; i < 3; i++) {
-                assert_ok(evn_event_seconds(begin[i], end[i], &s));
-                EXACTLY(s * 1e9, 6000);
-            }
-        }
-        for (int i = 0; i < 3; i++) {
-            assert_ok(evn_queue_finish(b[i].queue));
-        }
-        for (int i = 0; i < 3; i++) close_bench(&b[i]);
-    }
+    static const char *const text = "emulated:3,clock=virtual";
+    static const struct operation staged[] = {{PEER, 6, 8000, 0}, {TIME, 6, 12000, 0}, {0}};
+    check_times("emulated:3,clock=virtual,peer=no", staged);
+    static const struct operation direct[] = {{PEER, 6, 8000, 0}, {TIME, 6, 6000, 0}, {0}};
+    check_times(text, direct);
+    /* from two devices into one: the link into it is shared, the latency is not */
+    static const struct operation into_one[] = {
+        {PEER, 6, 8000, 0}, {PEER, 7, 8000, 1}, {TIME, 7, 7000, 0}, {0}};
+    check_times(text, into_one);
+    /* and from one device into two: the link out of it */
+    static const struct operation out_of_one[] = {
+        {PEER, 3, 8000, 0}, {PEER, 6, 8000, 0}, {TIME, 6, 7000, 0}, {0}};
+    check_times(text, out_of_one);
+    /* a ring: every device sends and receives at once */
+    static const struct operation ring[] = {{PEER, 0, 8000, 1},
+                                            {PEER, 3, 8000, 2},
+                                            {PEER, 6, 8000, 0},
+                                            {TIME, 0, 6000, 0},
+                                            {TIME, 3, 6000, 0},
+                                            {TIME, 6, 6000, 0},
+                                            {0}};
+    check_times(text, ring);
 }
 
 /* In steps of 64 ns: the link out of one device is free from 1 to 2 and after 3, the link into the
  * other until 1 and after 2. Both are free at once after 3. */
 TEST(virtual_both_links) {
-    struct bench b[2];
-    evn_queue *more[2];
-    evn_buffer *in[2], *other[2];
-    evn_kernel *grind[2];
-    struct stopwatch w;
-    static char data[512], back[2][512];
-    int n = 1, rounds = 0;
-    for (int d = 0; d < 2; d++) {
-        open_bench(&b[d], "emulated:2,clock=virtual,latency=0us,launch=0us", d);
-        more[d] = queue_of(&b[d]);
-        grind[d] = kernel_of(&b[d], "grind");
-        in[d] = buffer_of(&b[d], data, sizeof data);
-        other[d] = buffer_of(&b[d], data, sizeof data);
-    }
-    start(&w, &b[1]);
-    for (int d = 0; d < 2; d++) {
-        evn_argument arguments[] = {BUFFER(other[d]), VALUE(n), VALUE(rounds)};
-        assert_ok(evn_launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
-    }
-    assert_ok(evn_copy_to_host(b[0].queue, back[0], in[0], 0, 512));
-    assert_ok(evn_copy_to_host(more[0], back[1], other[0], 0, 512));
-    assert_ok(evn_copy_to_device(more[1], other[1], 0, data, 512));
-    assert_ok(evn_copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
-    EXACTLY(nanoseconds(&w, b[1].queue), 4 * 64);
-    for (int d = 0; d < 2; d++) {
-        assert_ok(evn_queue_finish(b[d].queue));
-        assert_ok(evn_queue_finish(more[d]));
-    }
-    for (int d = 0; d < 2; d++) close_bench(&b[d]);
+    check_times("emulated:2,clock=virtual,latency=0us,launch=0us",
+                (const struct operation[]){{LAUNCH, 1, 2, 0},
+                                           {LAUNCH, 4, 1, 0},
+                                           {OUT, 0, 512, 0},
+                                           {OUT, 1, 512, 0},
+                                           {IN, 4, 512, 0},
+                                           {PEER, 3, 512, 0},
+                                           {TIME, 3, 4 * 64, 0},
+                                           {0}});
 }
 
 /* A program of pseudo-random work on two devices and four queues; the sum of all times, which must
