@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -75,6 +76,13 @@ static inline int run_all_tests(CMFixtureFunction before, CMFixtureFunction afte
         assert_int_equal(call, status);                                                            \
         assert_says(part);                                                                         \
     } while (0)
+
+/* The child ends with exit status 0. */
+static inline void assert_ends_well(pid_t child) {
+    int status;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
 
 static inline const char *test_device(void) {
     const char *chosen = getenv("EVENER_TEST_DEVICE");

@@ -297,9 +297,7 @@ TEST_WITH(size_limit, NULL, clean) {
                  (evn_output_try("X", path, 100000) != EVN_OK) << 4;
         _exit(wrong);
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_ends_well(child);
     assert_int_equal(count_files(0), 0);
 }
 
@@ -404,9 +402,7 @@ TEST_WITH(owners, NULL, clean) {
         if (setgid(777) || setuid(777)) _exit(9);
         _exit(end(begin(path, "others")) != EVN_OK);
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_ends_well(child);
     assert_int_equal(stat(path, &s), 0);
     assert_true(s.st_uid == 777 && s.st_gid == 777);
     assert_int_equal(mode_of(path), 0622);
@@ -418,8 +414,7 @@ TEST_WITH(owners, NULL, clean) {
         refuses(path, "Operation not permitted; name a file in a folder");
         _exit(0);
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_ends_well(child);
     assert_int_equal(chmod(root, 0700), 0);
 }
 

@@ -52,8 +52,8 @@ static void expect_moves(struct fixture *f, int from, int to, int copies) {
     assert_int_equal(m.bytes, copies * (long long)BYTES);
 }
 
-/* Adds 100 to a region where it is on a device, by way of the host. */
-static void add_on_device(struct fixture *f, int region, int space) {
+/* Adds 100 to a region that is held on a device, by way of the host. */
+static void add_held(struct fixture *f, int region, int space) {
     double *copy = malloc(BYTES);
     evn_queue *q;
     assert_ok(evn_queue_open(&q, evn_place_device(f->place, space)));
@@ -66,6 +66,12 @@ static void add_on_device(struct fixture *f, int region, int space) {
     assert_ok(evn_queue_finish(q));
     evn_queue_close(q);
     free(copy);
+}
+
+static void add_on_device(struct fixture *f, int region, int space) {
+    acquire(f, region, space, EVN_BOTH);
+    add_held(f, region, space);
+    release(f, region, space);
 }
 
 static void expect_host(struct fixture *f, int region, double add) {
@@ -90,16 +96,12 @@ TEST(round_trip) {
     expect_host(&f, 2, 0);
 
     /* writing makes the other stale, and stale is NaN */
-    acquire(&f, 2, 1, EVN_BOTH);
     add_on_device(&f, 2, 1);
-    release(&f, 2, 1);
     assert_false(evn_place_valid(f.place, 2, EVN_HOST));
     assert_true(isnan(f.host[2][0]) && isnan(f.host[2][DOUBLES - 1]));
 
     /* on to the other device, and home */
-    acquire(&f, 2, 2, EVN_BOTH);
     add_on_device(&f, 2, 2);
-    release(&f, 2, 2);
     expect_moves(&f, 1, 2, 1);
     assert_false(evn_place_valid(f.place, 2, 1));
     use(&f, 2, EVN_HOST, EVN_READ);
@@ -124,9 +126,7 @@ TEST(eviction) {
     assert_int_equal(fit, 2);
     for (int round = 0; round < 2; round++)
         for (int r = 0; r < REGIONS; r++) {
-            acquire(&f, r, 1, EVN_BOTH);
             add_on_device(&f, r, 1);
-            release(&f, r, 1);
         }
     assert_true(device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
     int resident = 0;
@@ -294,7 +294,7 @@ TEST(absent) {
     acquire(&f, r, 1, EVN_BOTH);
     assert_fails(evn_place_leave(f.place, r), EVN_USAGE,
                  "region 6 cannot leave: it is held in space 1 for writing");
-    add_on_device(&f, r, 1);
+    add_held(&f, r, 1);
     release(&f, r, 1);
     assert_true(isnan(here[3]));
     assert_ok(evn_place_leave(f.place, r));
@@ -306,9 +306,7 @@ TEST(absent) {
     memcpy(there, here, BYTES);
     memset(here, 0, BYTES);
     assert_ok(evn_place_arrive(f.place, r, there));
-    acquire(&f, r, 1, EVN_BOTH);
     add_on_device(&f, r, 1);
-    release(&f, r, 1);
     use(&f, r, EVN_HOST, EVN_READ);
     for (int i = 0; i < DOUBLES; i++) assert_true(there[i] == i + 200 && here[i] == 0);
     /* what was valid only on a lost device cannot come home, and need not stay */
@@ -323,7 +321,7 @@ TEST(absent) {
 }
 
 /* A made region: fills it on a device by way of a copy. */
-static void fill_on_device(struct fixture *f, int region, int space, double value) {
+static void fill_held(struct fixture *f, int region, int space, double value) {
     double *copy = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) copy[i] = value + i;
     evn_queue *q;
@@ -333,6 +331,12 @@ static void fill_on_device(struct fixture *f, int region, int space, double valu
     assert_ok(evn_queue_finish(q));
     evn_queue_close(q);
     free(copy);
+}
+
+static void fill_on_device(struct fixture *f, int region, int space, double value) {
+    acquire(f, region, space, EVN_WRITE);
+    fill_held(f, region, space, value);
+    release(f, region, space);
 }
 
 static void expect_filled(struct fixture *f, int region, double value) {
@@ -358,13 +362,9 @@ TEST(made) {
                      "nobody has written");
     }
     /* from device to device without the host */
-    acquire(&f, a, 1, EVN_WRITE);
     fill_on_device(&f, a, 1, 1000);
-    release(&f, a, 1);
     use(&f, a, 1, EVN_READ);
-    acquire(&f, a, 2, EVN_BOTH);
     add_on_device(&f, a, 2);
-    release(&f, a, 2);
     expect_moves(&f, 1, 2, 1);
     assert_null(evn_place_host(f.place, a));
     assert_int_equal(evn_place_where(f.place, a), 2);
@@ -398,9 +398,7 @@ TEST(made_are_evicted) {
     int made[4];
     for (int i = 0; i < 4; i++) {
         assert_ok(evn_place_make(f.place, BYTES, &made[i]));
-        acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, 10 * i);
-        release(&f, made[i], 1);
     }
     assert_true(device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
     for (int i = 0; i < 4; i++) {
@@ -418,9 +416,7 @@ TEST(poison_is_not_late) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
     for (int round = 0; round < 200; round++) {
         use(&f, 0, 1, EVN_READ);
-        acquire(&f, 1, 1, EVN_WRITE); /* where 0 was */
-        fill_on_device(&f, 1, 1, round);
-        release(&f, 1, 1);
+        fill_on_device(&f, 1, 1, round); /* where 0 was */
         use(&f, 1, EVN_HOST, EVN_READ);
         for (int i = 0; i < DOUBLES; i++) assert_true(f.host[1][i] == round + i);
     }
@@ -432,7 +428,7 @@ TEST(remove) {
     int made, r = 3, n;
     assert_ok(evn_place_make(f.place, BYTES, &made));
     acquire(&f, 3, 1, EVN_BOTH);
-    add_on_device(&f, 3, 1);
+    add_held(&f, 3, 1);
     assert_fails(evn_place_remove(f.place, 3), EVN_USAGE,
                  "region 3 cannot be removed: it is held in space 1 for writing");
     release(&f, 3, 1);
@@ -536,9 +532,7 @@ TEST(find) {
 TEST(growth) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
     for (int r = 0; r < REGIONS; r++) {
-        acquire(&f, r, 1, EVN_BOTH);
         add_on_device(&f, r, 1);
-        release(&f, r, 1);
     }
     size_t at[REGIONS];
     for (int r = 0; r < REGIONS; r++) at[r] = evn_place_at(f.place, r, 1);
@@ -594,9 +588,7 @@ TEST(growth_has_limits) {
     int made[MANY];
     for (int i = 0; i < MANY; i++) {
         assert_ok(evn_place_make(f.place, BYTES, &made[i]));
-        acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, i);
-        release(&f, made[i], 1);
         const size_t bytes = evn_buffer_bytes(evn_place_buffer(f.place, 1));
         assert_true(bytes <= 100 << 10);
     }
@@ -607,9 +599,7 @@ TEST(growth_has_limits) {
     use(&f, 0, 1, EVN_READ); /* 48 kB of 100 */
     for (int i = 0; i < MANY; i++) {
         assert_ok(evn_place_make(f.place, BYTES, &made[i]));
-        acquire(&f, made[i], 1, EVN_WRITE);
         fill_on_device(&f, made[i], 1, i);
-        release(&f, made[i], 1);
     }
     for (int i = 0; i < MANY; i++) expect_filled(&f, made[i], i);
     close_fixture(&f);
@@ -620,9 +610,7 @@ TEST(growth_has_limits) {
 TEST(growth_for_one) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.9);
     for (int i = 0; i < REGIONS; i++) {
-        acquire(&f, i, 1, EVN_BOTH); /* 48 kB of 204 */
-        add_on_device(&f, i, 1);
-        release(&f, i, 1);
+        add_on_device(&f, i, 1); /* 48 kB of 204 */
     }
     double *large = malloc(15 * BYTES);
     for (int i = 0; i < 15 * DOUBLES; i++) large[i] = i;
@@ -714,9 +702,7 @@ TEST(many_spaces) {
         const int space = evn_place_space(f.place, evn_units_get(f.units, d), 0);
         assert_true(space > 0 && space <= DEVICES && !seen[space]);
         seen[space] = 1;
-        acquire(&f, 2, space, EVN_BOTH);
         add_on_device(&f, 2, space);
-        release(&f, 2, space);
         expect_moves(&f, before, space, 1);
         for (int s = 0; s <= DEVICES; s++)
             assert_int_equal(evn_place_valid(f.place, 2, s), s == space);
@@ -741,14 +727,10 @@ TEST(many_spaces) {
 TEST(keep) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     assert_int_equal(evn_place_restore(f.place), EVN_USAGE);
-    acquire(&f, 1, 1, EVN_BOTH);
     add_on_device(&f, 1, 1);
-    release(&f, 1, 1);
     assert_ok(evn_place_keep(f.place));
     assert_false(evn_place_valid(f.place, 1, EVN_HOST)); /* keeping moves nothing */
-    acquire(&f, 1, 1, EVN_BOTH);
     add_on_device(&f, 1, 1);
-    release(&f, 1, 1);
     evn_place_lose(f.place, 1);
     int one = 1;
     assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_READ), EVN_USAGE);
@@ -768,9 +750,7 @@ TEST(keep_and_late_ones) {
     assert_ok(evn_place_make(f.place, BYTES, &made));
     assert_ok(evn_place_make(f.place, BYTES, &unwritten));
     assert_ok(evn_place_add(f.place, NULL, BYTES, &absent));
-    acquire(&f, made, 2, EVN_WRITE);
     fill_on_device(&f, made, 2, 50);
-    release(&f, made, 2);
     acquire(&f, 1, 1, EVN_READ);
     assert_fails(evn_place_keep(f.place), EVN_USAGE,
                  "region 1 cannot be kept: it is held in space 1");
@@ -785,13 +765,9 @@ TEST(keep_and_late_ones) {
     assert_ok(evn_place_make(f.place, BYTES, &later));
     assert_ok(evn_place_remove(f.place, 4));
     assert_ok(evn_place_leave(f.place, 5));
-    acquire(&f, made, 1, EVN_BOTH);
     add_on_device(&f, made, 1);
-    release(&f, made, 1);
     use(&f, unwritten, 1, EVN_WRITE);
-    acquire(&f, late, 1, EVN_BOTH);
     add_on_device(&f, late, 1);
-    release(&f, late, 1);
     /* the late one is on a device only: nothing is changed */
     char text[64];
     snprintf(text, sizeof text, "no copy of region %d was kept, since it came later", late);
@@ -852,7 +828,7 @@ static void *toil(void *p) {
         if (status == EVN_MEMORY) continue; /* the others have it all */
         assert_int_equal(status, EVN_OK);
         if (space != EVN_HOST)
-            add_on_device(h->f, own, space);
+            add_held(h->f, own, space);
         else
             for (int e = 0; e < DOUBLES; e++) h->f->host[own][e] += 100;
         h->sum += 100;
@@ -931,7 +907,7 @@ static void *come_and_go(void *p) {
             if (status) fail_msg("%s", evn_message());
             value[k] = 1000 * h->me + i;
             if (space != EVN_HOST)
-                fill_on_device(h->f, own[k], space, value[k]);
+                fill_held(h->f, own[k], space, value[k]);
             else
                 for (int e = 0; e < DOUBLES; e++)
                     ((double *)evn_place_host(place, own[k]))[e] = value[k] + e;

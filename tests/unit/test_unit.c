@@ -660,9 +660,7 @@ TEST(fork) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (!child) in_child(units);
-        int status = 1;
-        assert_true(waitpid(child, &status, 0) == child);
-        assert_int_equal(status, 0);
+        assert_ends_well(child);
         assert_ok(evn_units_run(units, nothing, NULL));
         evn_units_close(units);
     }

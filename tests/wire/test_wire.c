@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <evener/clock.h>
 #include <omp.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Fewer under a race detector, which slows and sees them all in a few. */
@@ -124,9 +123,7 @@ TEST(forks_first) {
                   ? 0
                   : 1);
     }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    assert_ends_well(pid);
 }
 
 /* The message for threads of a library, in a child that has loaded it. */
@@ -154,9 +151,7 @@ TEST(threads_of_library) {
     for (int i = 0; i < 2; i++) {
         const pid_t pid = fork();
         if (!pid) _exit(refusal_of(of[i].file, of[i].says, of[i].other, of[i].further));
-        int status;
-        assert_int_equal(waitpid(pid, &status, 0), pid);
-        assert_int_equal(status, 0);
+        assert_ends_well(pid);
     }
 }
 
