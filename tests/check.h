@@ -79,7 +79,7 @@ static inline int run_all_tests(CMFixtureFunction before, CMFixtureFunction afte
 
 /* The child ends with exit status 0. */
 static inline void assert_ends_well(pid_t child) {
-    int status;
+    int status = -1;
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     assert_int_equal(status, 0);
 }
