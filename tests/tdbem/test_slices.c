@@ -890,6 +890,87 @@ TEST(files_are_not_believed) {
     drop(&k);
 }
 
+/* ---- blocks ---- */
+
+/* Row i of the block, column j, against the slices; the skew lag moves values between k = 0 and 1
+ * only. */
+static void block_agrees(const struct slices *s, const struct slices_block *b, int i, int j,
+                         int row, int column, double max) {
+    const size_t at = (size_t)i * (size_t)b->columns + (size_t)j;
+    int first, count;
+    const double *want = slices_row(s, row, column, &first, &count);
+    const double *is = b->value + b->begin[at];
+    if (b->first[at] != first || b->count[at] != count)
+        fail_msg("row %d, column %d: k from %d, %d of them, should be from %d, %d", row, column,
+                 b->first[at], b->count[at], first, count);
+    assert_int_equal(b->begin[at + 1] - b->begin[at], count);
+    const int lagged = s->eta > 0 && !first && row < s->columns && row != column;
+    for (int m = 0; m < count; m++) {
+        double now = is[m], then = want[m];
+        if (m < 2 && lagged) now = is[0] + is[1], then = want[0] + want[1];
+        if (!(fabs(now - then) <= 2e-12 * max))
+            fail_msg("row %d, column %d, k %d: %.17g, should be %.17g", row, column, first + m, now,
+                     then);
+    }
+}
+
+/* Two blocks of vertices and points anywhere, in the room of one. */
+static void blocks_agree(const struct mesh *m, const struct slices_options *o) {
+    struct slices *s = generate(m, o, 2);
+    struct slices_body *body;
+    struct slices_block b = {0};
+    unsigned long long seed = 3;
+    assert_ok(slices_body_open(&body, m, o));
+    const double max = largest(s);
+    for (int n = 0; n < 2; n++) {
+        int row[64], column[64], rows = 0, columns = 0;
+        for (int i = 0; i < s->rows; i++)
+            if (rows < 40 && draw(&seed) < (n ? 0.2 : 0.9)) row[rows++] = s->rows - 1 - i;
+        for (int j = 0; j < s->columns; j++)
+            if (columns < 50 && draw(&seed) < (n ? 0.9 : 0.3)) column[columns++] = j;
+        assert_ok(slices_block(&b, body, row, rows, column, columns));
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < columns; j++) block_agrees(s, &b, i, j, row[i], column[j], max);
+    }
+    slices_block_close(&b);
+    slices_body_close(body);
+    slices_close(s);
+}
+
+TEST(blocks_are_the_slices) {
+    const double point[6][3] = {{2, 0, 0}, {0, 1.2, 0}, {0.5, 0.5, 0.5},
+                                {0, 0, 3}, {2, 2, 2},   {1.1, 0.9, -2}};
+    const char *const bodies[] = {"box:1,1,1,0.25", "sphere:2"};
+    for (int w = 0; w < 2; w++)
+        for (int kind = 0; kind < 4; kind++) {
+            struct mesh *m = body(bodies[w]);
+            struct slices_options o = rigid(m, 0.5, kind & 1 ? 0.5 : 0);
+            o.problem = kind & 2 ? TDBEM_SOFT : TDBEM_RIGID;
+            o.points = 6;
+            o.point = point;
+            blocks_agree(m, &o);
+            mesh_close(m);
+        }
+}
+
+TEST(bad_blocks) {
+    struct mesh *m = body("sphere:1");
+    struct slices_options o = rigid(m, 0.5, 0.5);
+    struct slices_body *s;
+    struct slices_block b = {0};
+    const int bad[2] = {1, 42}, good[1] = {3};
+    assert_ok(slices_body_open(&s, m, &o));
+    assert_fails(slices_block(&b, s, bad, 2, good, 1), EVN_USAGE, "row 1 of a block is 42");
+    assert_fails(slices_block(&b, s, good, 1, bad, 2), EVN_USAGE, "column 1 of a block is 42");
+    assert_ok(slices_block(&b, s, good, 1, bad, 1));
+    slices_block_close(&b);
+    slices_body_close(s);
+    o.delta = -1;
+    assert_fails(slices_body_open(&s, m, &o), EVN_USAGE, "delta");
+    assert_null(s);
+    mesh_close(m);
+}
+
 /* ---- bad options ---- */
 
 static int stop_early(double done, void *arg) {

@@ -151,6 +151,33 @@ struct slices_entry {
 evn_status slices_entries(struct slices_entry *entry, int count, const struct mesh *mesh,
                           const struct slices_options *options);
 
+/* Row-vectors of any rows in any columns, as slices_generate() makes them, up to round-off and
+ * before the skew lag. */
+struct slices_block {
+    int rows, columns;
+    uint16_t *first; /* [i * columns + j] of the i-th row and the j-th column asked for */
+    uint8_t *count;
+    size_t *begin; /* [rows * columns + 1]: where the values of each begin */
+    double *value;
+    struct slices_desk *desk; /* room that is used again */
+};
+
+/* A mesh and options in order for blocks, for any number of threads at once. `mesh` and the
+ * options' points must outlive it; there is no admittance. EVN_USAGE, as slices_generate();
+ * EVN_MEMORY. */
+struct slices_body;
+evn_status slices_body_open(struct slices_body **out, const struct mesh *mesh,
+                            const struct slices_options *options);
+void slices_body_close(struct slices_body *body);
+
+/* Makes a block in the room of the one before, {0} at first; on one thread. row[rows]: vertices, or
+ * vertices + p for point p; column[columns]: vertices; each of them once, in any order. Triangles
+ * are integrated once a block, so vertices that are neighbours are cheapest. EVN_USAGE: no such
+ * rows or columns. EVN_MEMORY. After a failure there is no block, and the room can be used on. */
+evn_status slices_block(struct slices_block *block, const struct slices_body *body, const int *row,
+                        int rows, const int *column, int columns);
+void slices_block_close(struct slices_block *block);
+
 /* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
 void slices_mass(const struct mesh *mesh, const double *x, double *y);
 

@@ -71,6 +71,14 @@ evn_status ranges_find(struct slices *s, const struct body *b, const struct slic
 evn_status ranges_sample(struct slices *s, const struct body *b, const struct slices_options *o,
                          int cores, const int *column, int count);
 
+/* The range of one row-vector, i a vertex or vertices + the number of the point at x, which is in
+ * units of delta about the middle. Returns 0, or more steps than can be kept. */
+int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const struct body *b, int i,
+              const double x[3], int j);
+
+/* EVN_USAGE: an entry has so many steps. */
+evn_status range_too_far(const struct body *b, int steps);
+
 /* Room for the ranges of columns from .. to-1, instead of others. EVN_MEMORY. */
 evn_status ranges_room(struct slices *s, int from, int to);
 

@@ -154,6 +154,20 @@ static double support_floor(const struct body *b, int i, int j, double low, doub
     return known;
 }
 
+/* The range of i and j, whose supports are at least `low` apart and whose stars' vertices are
+ * between near2 and far2, squared. Returns 0, or more steps than can be kept. */
+static int fit(uint16_t *to_first, uint8_t *to_count, const struct slices *s, const struct body *b,
+               int i, int j, double low, double near2, double far2) {
+    double near = sqrt(near2), first = floor(near);
+    if (low < first) first = support_floor(b, i, j, low, near);
+    double last = ceil(sqrt(far2)) + options_reach(s->problem, s->eta);
+    last = fmax(fmin(last, s->kmax), first);
+    const int n = (int)(last - first + 1), fits = n <= UINT8_MAX;
+    *to_first = (uint16_t)first;
+    *to_count = (uint8_t)(fits ? n : 1);
+    return fits ? 0 : n;
+}
+
 struct reach {
     double *low, *near2, *far2;
 };
@@ -177,7 +191,6 @@ static void column(const struct slices *s, const struct body *b, const struct ar
             gaps(w->low, arrays, needed, &b->inner[q], b->centre[q]);
         }
     reaches(w->near2, w->far2, arrays, b, j);
-    const int reach = options_reach(s->problem, s->eta);
     for (int i = arrays->from; i <= last_row; i++) {
         double low = INFINITY, near2 = INFINITY, far2 = 0;
         for (int t = b->ring_start[i]; t < b->ring_start[i + 1]; t++) {
@@ -190,18 +203,9 @@ static void column(const struct slices *s, const struct body *b, const struct ar
             near2 = near < near2 ? near : near2;
             far2 = far > far2 ? far : far2;
         }
-        double near = sqrt(near2), first = floor(near);
-        if (low < first) first = support_floor(b, i, j, low, near);
-        double last = ceil(sqrt(far2)) + reach;
-        last = fmax(fmin(last, s->kmax), first);
-        if (last - first + 1 > UINT8_MAX) {
-            int n = (int)(last - first + 1);
-            if (n > *too_long) *too_long = n;
-            last = first;
-        }
         const size_t at = (size_t)(i - arrays->from) * to.step;
-        to.first[at] = (uint16_t)first;
-        to.count[at] = (uint8_t)(last - first + 1);
+        const int n = fit(to.first + at, to.count + at, s, b, i, j, low, near2, far2);
+        if (n > *too_long) *too_long = n;
     }
 }
 
@@ -280,32 +284,34 @@ static void reach_close(struct reach *w) {
     free(w->far2);
 }
 
+/* Squared distance of a point to a triangle. */
+static double point_distance2(const struct shells_triangle *t, const double x[3]) {
+    double height, near2 = foot2(t, x, &height);
+    for (int e = 0; e < 3; e++) {
+        double r[3];
+        for (int c = 0; c < 3; c++) r[c] = x[c] - t->corner[(e + 1) % 3][c];
+        double along = clamp(dot(r, t->tangent[e]) / t->length[e]) * t->length[e];
+        for (int c = 0; c < 3; c++) r[c] -= along * t->tangent[e][c];
+        near2 = fmin(near2, dot(r, r));
+    }
+    return near2;
+}
+
 /* Squared distances of a point to the triangles that are wanted, or to images of them. */
 static void point_distances(const struct body *b, const double x[3], const char *wanted,
                             double *near2) {
     for (int p = 0; p < b->triangles; p++) near2[p] = INFINITY;
     for (int q = 0; q < b->triangles * (b->images + 1); q++) {
         const int p = q % b->triangles;
-        if (!wanted[p]) continue;
-        const struct shells_triangle *t = &b->inner[q];
-        double height;
-        near2[p] = fmin(near2[p], foot2(t, x, &height));
-        for (int e = 0; e < 3; e++) {
-            double r[3];
-            for (int c = 0; c < 3; c++) r[c] = x[c] - t->corner[(e + 1) % 3][c];
-            double along = clamp(dot(r, t->tangent[e]) / t->length[e]) * t->length[e];
-            for (int c = 0; c < 3; c++) r[c] -= along * t->tangent[e][c];
-            near2[p] = fmin(near2[p], dot(r, r));
-        }
+        if (wanted[p]) near2[p] = fmin(near2[p], point_distance2(&b->inner[q], x));
     }
 }
 
-/* Row of a point in column j: one support, the largest k one less. */
-static void point_range(const struct slices *s, const struct body *b, const double x[3],
-                        const double *near2, int j, size_t at, int *too_long) {
-    double low2 = INFINITY, far2 = 0;
-    for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
-        low2 = fmin(low2, near2[b->ring[t]]);
+/* Row of a point in column j: one support, the largest k one less. `low2` is the squared distance
+ * of j's support. Returns 0, or more steps than can be kept. */
+static int point_range(uint16_t *to_first, uint8_t *to_count, const struct slices *s,
+                       const struct body *b, const double x[3], double low2, int j) {
+    double far2 = 0;
     const int star = b->star_start[j + 1] - b->star_start[j];
     for (int k = 0; k < star * (b->images + 1); k++) {
         const int v = b->star[b->star_start[j] + k % star] + k / star * b->vertices;
@@ -316,14 +322,35 @@ static void point_range(const struct slices *s, const struct body *b, const doub
     double first = floor(sqrt(low2));
     double last = fmax(ceil(sqrt(far2)) - (s->problem == TDBEM_SOFT), first);
     int n = (int)fmin(last - first + 1, 1e9);
-    if (n > UINT8_MAX || last > UINT16_MAX) {
-        n = (int)fmin(last, 1e9);
-        if (n > *too_long) *too_long = n;
-        first = 0;
-        n = 1;
-    }
-    s->first[at] = (uint16_t)first;
-    s->count[at] = (uint8_t)n;
+    const int fits = n <= UINT8_MAX && last <= UINT16_MAX;
+    *to_first = (uint16_t)(fits ? first : 0);
+    *to_count = (uint8_t)(fits ? n : 1);
+    return fits ? 0 : (int)fmin(last, 1e9);
+}
+
+static int vertices_range(uint16_t *first, uint8_t *count, const struct slices *s,
+                          const struct body *b, int i, int j) {
+    double low = INFINITY, near2 = INFINITY, far2 = 0;
+    for (int p = b->ring_start[i]; p < b->ring_start[i + 1]; p++)
+        for (int q = b->ring_start[j]; q < b->ring_start[j + 1]; q++)
+            low = fmin(low, gap_of(b, b->ring[p], b->ring[q]));
+    for (int v = b->star_start[i]; v < b->star_start[i + 1]; v++)
+        for (int w = b->star_start[j]; w < b->star_start[j + 1]; w++) {
+            double r[3];
+            for (int c = 0; c < 3; c++) r[c] = b->x[b->star[v]][c] - b->x[b->star[w]][c];
+            near2 = fmin(near2, dot(r, r));
+            far2 = fmax(far2, dot(r, r));
+        }
+    return fit(first, count, s, b, i, j, low, near2, far2);
+}
+
+int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const struct body *b, int i,
+              const double x[3], int j) {
+    if (i < b->vertices) return vertices_range(first, count, s, b, i < j ? i : j, i < j ? j : i);
+    double low2 = INFINITY;
+    for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+        low2 = fmin(low2, point_distance2(&b->inner[b->ring[t]], x));
+    return point_range(first, count, s, b, x, low2, j);
 }
 
 /* Columns whose ranges are made: `column[c]`, or low + c. */
@@ -352,9 +379,15 @@ static int points_find(const struct slices *s, const struct body *b, const struc
         if (!near2) continue;
         for (int c = 0; c < 3; c++) x[c] = (o->point[p][c] - b->middle[c]) / b->delta;
         point_distances(b, x, wanted, near2);
-        for (int c = 0; c < is->count; c++)
-            point_range(s, b, x, near2, column_at(is, c),
-                        (size_t)c * (size_t)s->rows + (size_t)(b->vertices + p), &longest);
+        for (int c = 0; c < is->count; c++) {
+            const int j = column_at(is, c);
+            const size_t at = (size_t)c * (size_t)s->rows + (size_t)(b->vertices + p);
+            double low2 = INFINITY;
+            for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+                low2 = fmin(low2, near2[b->ring[t]]);
+            const int n = point_range(s->first + at, s->count + at, s, b, x, low2, j);
+            if (n > longest) longest = n;
+        }
         free(near2);
     }
     free(wanted);
@@ -407,7 +440,7 @@ static evn_status no_room(const struct body *b) {
     return evn_fail(EVN_MEMORY, "matrices: no memory for the ranges of %d vertices", b->vertices);
 }
 
-static evn_status too_far(const struct body *b, int steps) {
+evn_status range_too_far(const struct body *b, int steps) {
     return evn_fail(EVN_USAGE,
                     "matrices: an entry has %d steps of delta %.3g, at most %d can be kept: "
                     "triangles of %.3g are too large for it, or a point or a plane too far",
@@ -503,7 +536,7 @@ evn_status ranges_find(struct slices *s, const struct body *b, const struct slic
         return w.stopped ? evn_fail(EVN_STOPPED, "matrices: stopped on request") : no_room(b);
     const struct columns is = {.low = s->low, .count = s->high - s->low};
     if (points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
-    if (w.too_long) return too_far(b, w.too_long);
+    if (w.too_long) return range_too_far(b, w.too_long);
     complete(s, cores);
     filters_find(s, b, o, &is);
     return EVN_OK;
@@ -520,7 +553,7 @@ evn_status ranges_sample(struct slices *s, const struct body *b, const struct sl
     sweep(&w, cores);
     arrays_close(&arrays);
     if (w.failed || points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
-    if (w.too_long) return too_far(b, w.too_long);
+    if (w.too_long) return range_too_far(b, w.too_long);
     filters_find(s, b, o, &is);
     return EVN_OK;
 }
