@@ -19,7 +19,9 @@ evn_status slices_body_open(struct slices_body **out, const struct mesh *mesh,
     *out = NULL;
     evn_status status = options_check(o, mesh);
     if (status) return status;
-    if (o->beta) return evn_fail(EVN_USAGE, "matrices: blocks are made without admittances");
+    if (o->beta) return evn_fail(EVN_USAGE, "matrices: entries are made without admittances");
+    if (mesh->mirror.axes)
+        return evn_fail(EVN_USAGE, "matrices: entries and blocks are made without planes");
     struct slices_body *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
     s->options = *o;
