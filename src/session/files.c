@@ -2,6 +2,8 @@
 #include "session/session.h"
 #include "loop/internal.h"
 #include "wire/launcher.h"
+#include "base/process.h"
+#include <evener/watch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +59,28 @@ static evn_status open_files(evn_session *s) {
     return status || !trace ? status : session_trace_open(s, trace, record);
 }
 
-/* Tells all ranks whether rank 0 writes a record, and a trace, to which all contribute. */
+/* Begins counters of the loops where EVENER_WATCH is set, `asked`, or a record is wanted; without
+ * them the record is written all the same. */
+static evn_status begin_watch(evn_session *s, int asked) {
+    char name[PATH_MAX] = "-";
+    if (!asked && !s->records) return EVN_OK;
+    evn_status status = s->record.out ? read_name(s, "EVENER_RECORD", name) : EVN_OK;
+    if (!status) status = evn_watch_begin(name, s->cluster);
+    s->watched = !status;
+    return asked ? session_agree(s, status) : EVN_OK;
+}
+
+/* Tells all ranks whether rank 0 writes a record, and a trace, to which all contribute, and whether
+ * somebody watches. */
 static evn_status tell_files(evn_session *s) {
-    int wanted[] = {s->record.out != NULL, s->format != NULL};
+    const char *watch = session_variable(s, "EVENER_WATCH");
+    int wanted[] = {s->record.out != NULL, s->format != NULL, watch && strcmp(watch, "0") != 0};
     evn_status status = s->cluster ? evn_cluster_tell(s->cluster, wanted, sizeof wanted) : EVN_OK;
     if (status) return status;
     s->records = wanted[0];
     s->traces = wanted[1];
-    return s->units ? session_trace_keep(s) : EVN_OK;
+    status = begin_watch(s, wanted[2]);
+    return status || !s->units ? status : session_trace_keep(s);
 }
 
 /* Keeps the first failure of a file for evn_close(). */
@@ -144,6 +160,7 @@ static void write_files(evn_session *s) {
 }
 
 static void close_files(evn_session *s) {
+    if (s->watched && s->forks == process_forks()) evn_watch_end();
     evn_trace_close(s->kept);
     evn_output_close(s->record.out);
     session_trace_close(s);

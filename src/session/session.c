@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "session/session.h"
 #include "loop/origin.h"
+#include "loop/watcher.h"
 #include <evener/clock.h>
 #include <evener/text.h>
 #include <stdatomic.h>
@@ -18,9 +19,10 @@ enum {
 /* -- the files -- */
 
 static evn_status open_files(evn_session *s) {
-    static const char *const variable[] = {"EVENER_RECORD", "EVENER_TRACE", "EVENER_PLAN"};
+    static const char *const variable[] = {"EVENER_RECORD", "EVENER_TRACE", "EVENER_PLAN",
+                                           "EVENER_WATCH"};
     if (session_has_files()) return session_files.open(s);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (session_variable(s, variable[i]))
             return evn_fail(EVN_MISSING, "%s: the code of records, traces and plans " NOT_LINKED,
                             variable[i]);
@@ -189,6 +191,8 @@ evn_status evn_name_loop(evn_session *s, evn_loop *loop, const char *name) {
     if (!copy) return evn_fail(EVN_MEMORY, "loop: not enough memory for its name");
     free(o->record.name);
     o->record.name = copy;
+    const struct loop_watcher *watcher = loop_watcher;
+    if (watcher) watcher->named(loop, name);
     return EVN_OK;
 }
 

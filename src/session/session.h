@@ -44,6 +44,7 @@ struct evn_session {
     int any_closes; /* EVN_ANY_CLOSES */
     int records;    /* 1: rank 0 writes a record; the same on all ranks */
     int traces;     /* 1: rank 0 writes a trace; the same on all ranks */
+    int watched;    /* 1: its loops have counters that others see (<evener/watch.h>) */
     double begin;
     struct opened *opened;
     int loops;

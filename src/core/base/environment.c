@@ -10,7 +10,7 @@ static const char *const known[] = {
     "BIND",     "CACHE",  "CBC",           "CC",    "CC_INCLUDE", "CC_LINK", "CLAIMS", "CXX",
     "DEVICES",  "FC",     "HIPRTC",        "ISA",   "KERNELS",    "LIBCUDA", "LIBHIP", "LOG",
     "MUMPS",    "NVRTC",  "OVERSUBSCRIBE", "PLAN",  "PROCESSES",  "RAW",     "RECORD", "REPORT",
-    "SCHEDULE", "SCOTCH", "SMT",           "TRACE", "UNITS",      "WIRE",
+    "SCHEDULE", "SCOTCH", "SMT",           "TRACE", "UNITS",      "WATCH",   "WIRE",
 };
 
 /* Names that modules of software and CMake give to places, and those of the project's tests. */

@@ -178,8 +178,9 @@ struct evn_loop {
     double *added; /* seconds added by evn_batch_add() to each task of the batch at hand; else 0 */
     int keeps_owners; /* 1: evn_loop_stealing() allows no stealing */
     evn_loop_totals totals;
-    long resets;         /* counts evn_loop_reset_stats() */
-    int notes;           /* 1: for a record, keeps the two below */
+    struct evn_watched_loop *watched; /* counters that others see (watcher.h); NULL: none */
+    long resets;                      /* counts evn_loop_reset_stats() */
+    int notes;                        /* 1: for a record, keeps the two below */
     struct links closed; /* of exchanges that were closed, since then, and the tasks are these */
     double *bytes;       /* of each task's regions; NULL: not known */
     int ran;             /* 1: tasks have run on their `owner`, in an instance or a visit */

@@ -6,6 +6,7 @@
 #include "loop/lists.h"
 #include "loop/rank_ops.h"
 #include "loop/subteams.h"
+#include "loop/watcher.h"
 #include "schedule/version.h"
 #include "unit/device_ops.h"
 #include "unit/share.h"
@@ -20,6 +21,8 @@
 
 /* The loop whose tasks the calling thread, a leader, is running; NULL outside of instances. */
 static _Thread_local const evn_loop *at_work;
+
+const struct loop_watcher *_Atomic loop_watcher;
 
 int loop_is_at_work(const evn_loop *loop) { return at_work == loop; }
 
@@ -312,6 +315,8 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     else if (!status)
         status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
     loop_ended(loop);
+    const struct loop_watcher *watcher = loop_watcher;
+    if (watcher && !status) watcher->ended(loop);
     return status;
 }
 
@@ -564,6 +569,7 @@ void evn_loop_close(evn_loop *loop) {
         evn_fail(EVN_USAGE, "loop: evn_loop_close() from within its body, which must return first");
         return;
     }
+    if (loop->watched) loop_watcher->closes(loop);
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
     regions_close(loop);
     if (loop->ranks) loop->ranks->close(loop);

@@ -12,5 +12,6 @@ int command_bench(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_watch(int argc, char **argv);
 
 #endif

@@ -29,6 +29,8 @@ static const struct part {
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},
+    {"watch", "units, times and imbalance of a running program, as top has processes",
+     command_watch},
     {"doctor", "what this machine lacks or does, and what to do", command_doctor},
 };
 enum { PARTS = sizeof parts / sizeof *parts };

@@ -10,6 +10,7 @@
 #include "run/slow.h"
 #include "run/trial.h"
 #include "machine/units_file.h"
+#include <evener/watch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -384,6 +385,18 @@ static int begin(struct watch *watch) {
     return code ? code : job_open(job, request->quiet || !ranks_speak(job->cluster));
 }
 
+/* Counters for evener watch, which a record does not need. */
+static int let_watch(const struct request *request, const struct job *job) {
+    const char *variable = secure_getenv("EVENER_WATCH");
+    int asked = variable && *variable && strcmp(variable, "0") != 0; /* on rank 0 */
+    evn_status status =
+        job->cluster ? evn_cluster_tell(job->cluster, &asked, sizeof asked) : EVN_OK;
+    if (status) return give_up(status);
+    if (!asked && !request->json) return 0;
+    status = evn_watch_begin(request->json, job->cluster);
+    return ranks_agree(job->cluster, status && asked ? give_up(status) : 0);
+}
+
 /* Once the options are read. */
 static int run_request(const struct request *request, struct job *job, int argc, char **argv) {
     const struct job_words *words = &request->words;
@@ -400,6 +413,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     if (code) return ranks_leave(job->cluster, code);
     code = begin(&watch);
     code = ranks_agree(job->cluster, code);
+    if (!code) code = let_watch(request, job);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
     if (!code && !request->slow) code = trial_run(job, words, request->try);
