@@ -179,7 +179,7 @@ class Taken(Base):
 
 class BadInput(Base):
     def test_words(self):
-        self.refuses(["gallop"], "gallop", "expected info, run, plan, model, bench, calibrate, report, doctor or mesh")
+        self.refuses(["gallop"], "gallop", "expected info, run, plan, model, bench, calibrate, report, watch, doctor or mesh")
         self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
         self.refuses(["run", "mt-bz"], "mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
@@ -298,7 +298,7 @@ class Other(Base):
         self.refuses(["doctor", "bt-mz"], "bt-mz")
 
     def test_help(self):
-        for words in ([], ["doctor"], ["run"], ["plan"], ["info"], ["model"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
+        for words in ([], ["doctor"], ["watch"], ["run"], ["plan"], ["info"], ["model"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
                       ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["bench", "wire"], ["run", "bt-mz"], ["run", "td-bem"],
                       ["plan", "td-bem"], ["calibrate"], ["calibrate", "td-bem"], ["report"], ["mesh"]):
             done = self.evener(*words, "--help")

@@ -131,17 +131,17 @@ static void ended(evn_loop *loop) {
     end_change(w);
 }
 
+/* Those of a loop that a child has inherited are its parent's. */
 static void closes(evn_loop *loop) {
     pthread_mutex_lock(&lock);
-    evn_watched_loop *w = loop->watched;
-    if (w && here.forks == process_forks()) {
-        begin_change(w);
-        count(loop, w);
-        w->state = EVN_WATCH_CLOSED;
-        end_change(w);
-        here.loop[w - here.file->loop] = NULL;
+    for (int i = 0; here.forks == process_forks() && i < EVN_WATCH_LOOPS; i++) {
+        if (here.loop[i] != loop) continue;
+        begin_change(loop->watched);
+        count(loop, loop->watched);
+        loop->watched->state = EVN_WATCH_CLOSED;
+        end_change(loop->watched);
+        here.loop[i] = NULL;
     }
-    loop->watched = NULL;
     pthread_mutex_unlock(&lock);
 }
 

@@ -43,7 +43,6 @@ static void subtract(double *out, const void *now, const void *before, const voi
 /* The figures of the loop since `then`; whether an instance has ended in that time. */
 static int period(struct figures *f, const evn_watched_loop *w, const evn_watched_loop *then,
                   double then_at) {
-    double compute[EVN_WATCH_UNITS];
     f->loop = w;
     f->seconds = w->ended - then_at;
     subtract((double *)&f->sum, &w->now, &w->before, &then->now, &then->before, sizeof f->sum);
@@ -51,9 +50,7 @@ static int period(struct figures *f, const evn_watched_loop *w, const evn_watche
         const evn_watched_unit *now = &w->unit[u], *was = &then->unit[u];
         subtract((double *)&f->unit[u], &now->now, &now->before, &was->now, &was->before,
                  sizeof f->unit[u]);
-        compute[u] = f->unit[u].compute_s;
     }
-    f->imbalance = evn_imbalance(w->units, compute);
     return f->sum.instances > 0 && f->seconds > 0;
 }
 
@@ -64,6 +61,35 @@ static int figures_of(struct figures *f, const struct watched *w, const evn_watc
     if (now->state == EVN_WATCH_FREE) return 0;
     const int same = was->state != EVN_WATCH_FREE && !strcmp(was->name, now->name);
     return period(f, now, same ? was : &nothing, same ? was->ended : w->copy->begin);
+}
+
+/* A process at the moment before; copy NULL: there was none. */
+struct moment {
+    double at, core_s;
+    evn_watched *copy;
+};
+
+static int is_of_run(const evn_watched *a, const evn_watched *b) {
+    return a->run_pid == b->run_pid && a->run_begin == b->run_begin;
+}
+
+/* Loop `l` of process `i`, with the imbalance of all ranks' units, which open their loops in one
+ * order; `before` NULL: since its counters began. */
+static int figures_among(struct figures *f, const struct watched_list *list,
+                         const struct moment *before, int i, int l) {
+    static struct figures other;
+    int units = 0;
+    double *compute = malloc((size_t)list->count * EVN_WATCH_UNITS * sizeof *compute);
+    if (!compute) return 0;
+    for (int k = 0; k < list->count; k++) {
+        if (!is_of_run(list->of[k].copy, list->of[i].copy)) continue;
+        if (!figures_of(&other, &list->of[k], before ? before[k].copy : NULL, l)) continue;
+        for (int u = 0; u < other.loop->units; u++) compute[units++] = other.unit[u].compute_s;
+    }
+    const int ends = figures_of(f, &list->of[i], before ? before[i].copy : NULL, l);
+    f->imbalance = evn_imbalance(units, compute);
+    free(compute);
+    return ends;
 }
 
 /* ---- the page ------------------------------------------------------------------------------ */
@@ -86,11 +112,10 @@ static void print_loop(const struct figures *f) {
     const evn_watched_loop *w = f->loop;
     char imbalance[24] = "-";
     if (isfinite(f->imbalance)) snprintf(imbalance, sizeof imbalance, "%.2f", f->imbalance);
-    printf("  %s%s%s: %.0f steps, %.4g ms each, imbalance %s, %.0f migrations; %d tasks\n",
-           *w->name ? w->name : "loop", w->state == EVN_WATCH_CLOSED ? ", closed" : ", ",
-           w->state == EVN_WATCH_CLOSED ? "" : w->schedule, f->sum.instances,
-           1e3 * (f->sum.compute_s + f->sum.exchange_s) / f->sum.instances, imbalance,
-           f->sum.migrations, w->tasks);
+    printf("  %s, %s%s: %.0f steps, %.4g ms each, imbalance %s, %.0f migrations; %d tasks\n",
+           *w->name ? w->name : "loop", w->schedule, w->state == EVN_WATCH_CLOSED ? ", closed" : "",
+           f->sum.instances, 1e3 * (f->sum.compute_s + f->sum.exchange_s) / f->sum.instances,
+           imbalance, f->sum.migrations, w->tasks);
     printf("    unit       cores  compute  exchange     copy     idle    tasks/s\n");
     for (int u = 0; u < w->units; u++) {
         const evn_watched_stats *s = &f->unit[u];
@@ -108,11 +133,12 @@ static void print_waiting(const struct watched *w, const evn_watched_loop *loop)
     fputc('\n', stdout);
 }
 
-static void print_loops(const struct watched *w, const evn_watched *then) {
+static void print_loops(const struct watched_list *list, const struct moment *before, int i) {
     static struct figures f;
+    const struct watched *w = &list->of[i];
     for (int l = 0; l < EVN_WATCH_LOOPS; l++) {
         const evn_watched_loop *loop = &w->copy->loop[l];
-        if (figures_of(&f, w, then, l))
+        if (figures_among(&f, list, before, i, l))
             print_loop(&f);
         else if (loop->state == EVN_WATCH_OPEN)
             print_waiting(w, loop);
@@ -154,8 +180,9 @@ static cJSON *record_loop(const struct figures *f) {
 }
 
 /* A process since its counters began. */
-static cJSON *record_process(const struct watched *w, double cores) {
+static cJSON *record_process(const struct watched_list *list, int i, double cores) {
     static struct figures f;
+    const struct watched *w = &list->of[i];
     const evn_watched *c = w->copy;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "pid", c->pid);
@@ -169,17 +196,11 @@ static cJSON *record_process(const struct watched *w, double cores) {
     record_number(o, "busy_cores", cores);
     cJSON *loops = cJSON_AddArrayToObject(o, "loops");
     for (int l = 0; l < EVN_WATCH_LOOPS; l++)
-        if (figures_of(&f, w, NULL, l)) cJSON_AddItemToArray(loops, record_loop(&f));
+        if (figures_among(&f, list, NULL, i, l)) cJSON_AddItemToArray(loops, record_loop(&f));
     return o;
 }
 
 /* ---- watching ------------------------------------------------------------------------------ */
-
-/* A process at the moment before; copy NULL: there was none. */
-struct moment {
-    double at, core_s;
-    evn_watched *copy;
-};
 
 /* Cores that were busy since the moment before, or in the mean of the process's life. */
 static double busy_cores(const struct watched *w, const struct moment *m) {
@@ -199,11 +220,11 @@ static int show(const struct watched_list *list, const struct moment *before, FI
         const struct watched *w = &list->of[i];
         const double cores = busy_cores(w, &before[i]);
         if (record) {
-            cJSON_AddItemToArray(all, record_process(w, cores));
+            cJSON_AddItemToArray(all, record_process(list, i, cores));
             continue;
         }
         print_process(w, cores);
-        print_loops(w, w->over ? NULL : before[i].copy);
+        print_loops(list, w->over ? NULL : before, i);
     }
     char *text = root ? cJSON_PrintUnformatted(root) : NULL;
     if (text) fprintf(record, "%s\n", text);
@@ -266,7 +287,7 @@ static int find(struct watched_list *list, const char *word) {
 }
 
 static int watch(const char *word, const struct request *request) {
-    struct watched_list list;
+    struct watched_list list = {0};
     evn_output *record = NULL;
     int code = find(&list, word);
     if (!code) code = output_open(&record, request->json);
