@@ -5,7 +5,7 @@
 #   make build      configure and compile only: the command, the examples, and what measures them
 #   make install    the same for every processor, installed
 #   make tidy, coverage  clang-tidy on rooms of the core; lines of the library that tests reach, by room
-#   make package    three .deb and a .tar.gz for Debian, Ubuntu and others, in build/package (cmake/package.cmake)
+#   make package    a .tar.gz, and, where debhelper is, four .deb for Debian and Ubuntu, in build/package (cmake/package.cmake, debian)
 #   make bundle     a folder that runs where nothing is installed (cmake/bundle)
 # run, test and build compile workloads for this machine's level of x86-64 alone, the others for every level (cmake/levels.cmake).
 BUILD ?= build
@@ -88,6 +88,7 @@ package: setup
 	cmake -S . -B $(BUILD)/package -DCMAKE_INSTALL_PREFIX=/usr -DEVENER_FORTRAN=OFF $(CMAKE_ARGS)
 	cmake --build $(BUILD)/package --parallel $(JOBS)
 	cd $(BUILD)/package && cpack
+	if command -v dh >/dev/null; then EVENER_BUILD=$(abspath $(BUILD)/package) EVENER_PACKAGES=$(abspath $(BUILD)/package) debian/rules clean binary; fi
 
 bundle: setup-test
 	JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" cmake/bundle $(BUILD)/bundle
