@@ -247,6 +247,12 @@ evn_loop_totals evn_loop_sum(const evn_loop *loop);
  * summed, and `messages` includes those to other ranks. Any thread; a NULL argument leaves a
  * message. */
 void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of_rank);
+/* Medians over the latest 128 instances at most: wall time of a run, of visits and exchanges since
+ * the run before, and of both together. 0 before the first run. */
+typedef struct evn_loop_medians {
+    double compute_s, exchange_s, step_s;
+} evn_loop_medians;
+evn_loop_medians evn_loop_median(const evn_loop *loop);
 void evn_loop_reset_stats(evn_loop *loop);
 
 #ifdef __cplusplus

@@ -44,6 +44,9 @@ void evn_record_changes(FILE *out, const evn_changed *change, int changes);
 /* "periods": seconds of instances and between them. */
 void evn_record_periods(FILE *out, double compute, double communication);
 
+/* "median": evn_loop_median(). */
+void evn_record_median(FILE *out, const evn_loop_medians *median);
+
 /* An entry of "devices": its number, what it did, and times of its launches
  * (evn_device_phase_at()); phase NULL: these were not measured. */
 void evn_record_device(FILE *out, int id, const evn_counts *counts, const evn_device_phase *phase,

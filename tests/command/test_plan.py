@@ -206,6 +206,16 @@ class Times(Base):
         self.assertAlmostEqual(found["unit_communication_s"][1], 0.001, delta=1e-12)
         self.assertAlmostEqual(found["load"][0], 2e-6 * sum(self.weight[:2]))
 
+    def test_median(self):
+        """Exchange is that of the median step, not of the mean one, in which first steps count."""
+        words = ["bt-mz", "--class", "S", "--units", "1:CPU:1,1:CPU:2", "--schedule", "static", "--iterations", "1", "--times"]
+        for median, seconds in (0.0005, 0.001), (0, 0), (-1, 0.002), (None, 0.002), ("much", 0.002):
+            found = self.plan(*words, self.recorded(median={"compute_s": 0.003, "communication_s": median, "step_s": 0.0035}))
+            self.assertAlmostEqual(found["iterations"][0]["communication_s"], seconds, delta=1e-12)
+            self.assertEqual(found["measured_median_s"], 0.0035)
+        page = self.evener("plan", *words, self.recorded(median={"communication_s": 0.0005, "step_s": 0.0035})).stdout
+        self.assertIn("measured in the record: 5.0000 ms a step, 4.0000 compute and 1.0000 exchange; median 3.5000\n", page)
+
     def test_refusals(self):
         words = ["plan", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--times"]
         self.refuses(words + [self.recorded(task_s=None)], "task_s", "evener run --json")

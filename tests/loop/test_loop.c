@@ -1,6 +1,7 @@
 /* The loop: every task once, times where they belong, failures, first touch by owners, uneven
  * units. Run: ctest -R loop */
 #include "machine_of_test.h"
+#include "loop/recent.h"
 #include <evener.h>
 #include <evener/loop.h>
 #include <evener/schedule.h>
@@ -367,6 +368,39 @@ TEST(weights) {
             if (t != heavy) assert_int_not_equal(f.unit_of[t], f.unit_of[heavy]);
     }
     assert_int_equal(evn_loop_sum(f.loop).instances, 7);
+    close_fixture(&f);
+}
+
+static void assert_medians(const struct recent *r, double compute, double exchange, double step) {
+    const evn_loop_medians m = recent_median(r);
+    assert_true(m.compute_s == compute);
+    assert_true(m.exchange_s == exchange);
+    assert_true(m.step_s == step);
+}
+
+/* Of few instances all count, of many the latest. */
+TEST(medians) {
+    static struct recent r;
+    const double compute[] = {4, 1, 100, 2, 3}, exchanged[] = {10, 10, 10, 10, 11};
+    assert_medians(&r, 0, 0, 0);
+    for (int i = 0; i < 5; i++) recent_add(&r, compute[i], exchanged[i]);
+    assert_medians(&r, 3, 0, 4);
+    recent_add(&r, 5, 15);
+    assert_medians(&r, 3.5, 0.5, 6.5);
+    for (int i = 1; i <= RECENT; i++) recent_add(&r, 7, 15 + 2 * i);
+    assert_medians(&r, 7, 2, 9);
+}
+
+/* They are of the loop's own runs, and begin anew with its statistics. */
+TEST(medians_of_runs) {
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "static");
+    assert_ok(evn_loop_run(f.loop, body, &f));
+    const evn_loop_medians m = evn_loop_median(f.loop);
+    assert_true(m.compute_s > 0 && m.compute_s == evn_loop_sum(f.loop).compute_s);
+    assert_true(m.step_s == m.compute_s && m.exchange_s == 0);
+    evn_loop_reset_stats(f.loop);
+    assert_true(evn_loop_median(f.loop).step_s == 0);
     close_fixture(&f);
 }
 

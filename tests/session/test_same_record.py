@@ -18,7 +18,7 @@ TOY = PROGRAM = COMMAND = HEAT = ""
 # what is measured, and so never the same twice; what a session does not know; and the words
 MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "exchange_s", "idle_s", "taken", "stolen", "bursts"}
 UNKNOWN = {"app", "verified", "command"}
-BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "transfers", "owner", "task_s", "weight", "links", "machine"}
+BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "median", "transfers", "owner", "task_s", "weight", "links", "machine"}
 
 
 class Same(Case):
@@ -65,7 +65,7 @@ class Same(Case):
                     if schedule == "auto":
                         continue  # it goes by times, which differ
                     self.assertGreater(self.compare(run, program), 50)
-                    for parts in (("machine",), ("units", 0), ("transfers",), ("periods",)):  # one writer: the same keys
+                    for parts in (("machine",), ("units", 0), ("transfers",), ("periods",), ("median",)):  # one writer: the same keys
                         of_run, of_program = run, program
                         for part in parts:
                             of_run, of_program = of_run[part], of_program[part]

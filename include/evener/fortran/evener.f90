@@ -228,6 +228,11 @@ module evener
         real(c_double) :: bytes_in = 0
         real(c_double) :: bytes_out = 0
     end type
+    type, bind(c) :: evn_loop_medians
+        real(c_double) :: compute_s = 0
+        real(c_double) :: exchange_s = 0
+        real(c_double) :: step_s = 0
+    end type
     type, bind(c) :: evn_loop_totals
         real(c_double) :: compute_s = 0
         real(c_double) :: exchange_s = 0
@@ -552,6 +557,7 @@ module evener
         type(c_ptr) function evn_loop_schedule(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(evn_unit_stats) function evn_loop_stats(loop, unit) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: unit; end
+        type(evn_loop_medians) function evn_loop_median(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(evn_loop_totals) function evn_loop_sum(loop) bind(c); import; type(c_ptr), value :: loop; end
         subroutine evn_loop_add_totals(all, of_rank) bind(c); import
             type(evn_loop_totals), intent(inout) :: all; type(evn_loop_totals), intent(in) :: of_rank; end

@@ -12,6 +12,7 @@
 #include "loop/alone.h"
 #include "loop/collect.h"
 #include "loop/links.h"
+#include "loop/recent.h"
 #include "data/use.h"
 #include <stdatomic.h>
 #include <stddef.h>
@@ -178,6 +179,7 @@ struct evn_loop {
     double *added; /* seconds added by evn_batch_add() to each task of the batch at hand; else 0 */
     int keeps_owners; /* 1: evn_loop_stealing() allows no stealing */
     evn_loop_totals totals;
+    struct recent recent;
     struct evn_watched_loop *watched; /* counters that others see (watcher.h); NULL: none */
     long resets;                      /* counts evn_loop_reset_stats() */
     int notes;                        /* 1: for a record, keeps the two below */

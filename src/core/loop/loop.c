@@ -294,6 +294,7 @@ static void count_run(evn_loop *loop, double wall) {
         w->stats.copy_s += w->copy;
         w->stats.idle_s += idle(wall, w);
     }
+    recent_add(&loop->recent, wall, loop->totals.exchange_s);
     loop->totals.compute_s += wall;
     loop->totals.instances++;
     loop->task_seconds = busy / loop->problem->tasks;
@@ -733,6 +734,8 @@ void evn_loop_reset_stats(evn_loop *loop) {
         loop->worker[u].brought_bytes = 0;
     }
     loop->totals = (evn_loop_totals){0};
+    loop->recent.count = 0;
+    loop->recent.exchanged = 0;
     loop->closed.count = 0;
     loop->resets++;
 }

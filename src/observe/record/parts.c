@@ -97,6 +97,16 @@ void evn_record_periods(FILE *out, double compute, double communication) {
     fputc('}', out);
 }
 
+void evn_record_median(FILE *out, const evn_loop_medians *m) {
+    NEED_OR(, out, "a file");
+    NEED_OR(, m, "medians");
+    fputs("{\"compute_s\": ", out);
+    json_number(out, m->compute_s);
+    put(out, "communication_s", m->exchange_s);
+    put(out, "step_s", m->step_s);
+    fputc('}', out);
+}
+
 /* ---- devices ------------------------------------------------------------------------------- */
 
 void put_device_counts(FILE *out, const evn_counts *c) {

@@ -106,6 +106,8 @@ static void put_sums(FILE *out, const struct recorded_loop *r) {
     put(out, "imbalance", imbalance(r));
     fputs(",\n \"periods\": ", out);
     evn_record_periods(out, r->totals.compute_s, r->totals.exchange_s);
+    fputs(",\n \"median\": ", out);
+    evn_record_median(out, &r->median);
     fputs(",\n \"transfers\": ", out);
     evn_record_transfers(out, &r->totals, r->ranks);
 }
@@ -354,6 +356,7 @@ evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
                                 .schedule = main_loop ? main_loop->schedule : "none"};
     sum.unit = calloc((size_t)count, sizeof *sum.unit);
     if (!sum.unit) return evn_fail(EVN_MEMORY, "record: not enough memory for %d units", count);
+    if (main_loop) sum.median = main_loop->median;
     for (int i = 0; i < loops; i++)
         if (loop[i].units == count) add(&sum, &loop[i]);
     char app[100];

@@ -31,6 +31,7 @@ struct recorded_loop {
     int links;
     struct recorded_unit *unit;
     evn_loop_totals totals;
+    evn_loop_medians median;
     int changes; /* number of changes of tasks */
     evn_changed *change;
     int bursts; /* the latest bursts, each unit's in order */

@@ -96,6 +96,7 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
         memcpy(r->weight, problem->weight, tasks * sizeof *r->weight);
         if (r->bytes) memcpy(r->bytes, loop->bytes, tasks * sizeof *r->bytes);
         r->totals = evn_loop_sum(loop);
+        r->median = evn_loop_median(loop);
         for (int u = 0; u < own; u++) r->unit[first + u].stats = evn_loop_stats(loop, u);
         for (int t = 0; t < r->tasks; t++) {
             r->unit[r->owner[t]].tasks++;

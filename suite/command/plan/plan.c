@@ -141,6 +141,7 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
     if (p->timed)
         cJSON_AddStringToObject(root, "exchange", exchange_name[p->model.model.sequential]);
     if (request->times) record_number(root, "measured_step_s", p->times.step_s);
+    if (request->times) record_number(root, "measured_median_s", p->times.median_s);
     cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
     cJSON_AddItemToObject(root, "weight", record_weights(tasks));
     cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
@@ -223,6 +224,7 @@ static void print_measured(const struct times_file *t, FILE *out) {
     const double compute = 1e3 * t->compute_s, exchange = 1e3 * t->communication_s;
     if (isfinite(compute) && isfinite(exchange))
         fprintf(out, ", %.4f compute and %.4f exchange", compute, exchange);
+    if (isfinite(1e3 * t->median_s)) fprintf(out, "; median %.4f", 1e3 * t->median_s);
     fputc('\n', out);
 }
 

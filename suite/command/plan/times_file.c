@@ -57,9 +57,20 @@ static int team_size(const cJSON *unit) {
     return cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(unit, "cores"));
 }
 
+/* The median instance's time in exchange over the mean one's, in which first and disturbed ones
+ * count as well; 1 where the record does not tell. */
+static double median_share(const cJSON *of, double steps) {
+    const cJSON *periods = cJSON_GetObjectItemCaseSensitive(of, "periods"),
+                *median = cJSON_GetObjectItemCaseSensitive(of, "median");
+    const double mean = json_number(periods, "communication_s") / steps,
+                 typical = json_number(median, "communication_s");
+    return mean > 0 && typical >= 0 ? typical / mean : 1;
+}
+
 static int read_units(struct run *r, const char *path, const struct record_part *part,
                       double steps) {
     const cJSON *o, *did = cJSON_GetObjectItemCaseSensitive(part->of, "units");
+    const double share = median_share(part->of, steps);
     int u = 0;
     if (cJSON_GetArraySize(did) != r->units) return lacks(path, "its loop has other units than it");
     did = did->child;
@@ -77,7 +88,7 @@ static int read_units(struct run *r, const char *path, const struct record_part 
         if (k == KINDS_MAX) return lacks(path, "there are too many kinds of units in it");
         if (k == r->kinds) r->kind[r->kinds++] = (struct run_kind){.kind = {gpu, size, 0}};
         r->kind[k].kind.count++;
-        r->kind[k].exchange_s += exchange_s / steps;
+        r->kind[k].exchange_s += share * exchange_s / steps;
         r->kind_of[u++] = k;
     }
     return 0;
@@ -190,6 +201,7 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
         .step_s = json_number(part.of, "seconds") / steps,
         .compute_s = json_number(periods, "compute_s") / steps,
         .communication_s = json_number(periods, "communication_s") / steps,
+        .median_s = json_number(cJSON_GetObjectItemCaseSensitive(part.of, "median"), "step_s"),
     };
     free(r.task_s);
     free(r.owner);

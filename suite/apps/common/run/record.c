@@ -177,6 +177,12 @@ static cJSON *record_periods(const struct run_result *r) {
     return part_end(&p);
 }
 
+static cJSON *record_median(const struct run_result *r) {
+    struct part p;
+    if (part_begin(&p)) evn_record_median(p.out, &r->median);
+    return part_end(&p);
+}
+
 static cJSON *record_ranks(const struct run_result *r) {
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; i < r->ranks; i++) {
@@ -243,6 +249,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     cJSON_AddStringToObject(root, "schedule", schedule);
     record_number(root, "imbalance", run_imbalance(r));
     cJSON_AddItemToObject(root, "periods", record_periods(r));
+    cJSON_AddItemToObject(root, "median", record_median(r));
     cJSON_AddItemToObject(root, "transfers", record_transfers(r));
     if (r->changes) cJSON_AddItemToObject(root, "changes", record_changes(r));
     if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));

@@ -351,6 +351,7 @@ evn_status timed_end(struct timed *t) {
     if (!status) status = share_ranks(t);
     if (status) return status;
     r->communication_s = r->totals.exchange_s;
+    r->median = evn_loop_median(t->loop);
     memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
     memcpy(r->weight, evn_schedule_problem(evn_loop_schedule(t->loop))->weight,
            sizeof *r->weight * tasks);

@@ -89,9 +89,10 @@ struct run_phases {
 /* Results of a run. */
 struct run_result {
     int steps;
-    int verified;           /* 1, 0, or -1: nothing to compare with */
-    double seconds;         /* seconds of the timed part */
-    double mops;            /* nominal million operations a second */
+    int verified;   /* 1, 0, or -1: nothing to compare with */
+    double seconds; /* seconds of the timed part */
+    double mops;    /* nominal million operations a second */
+    evn_loop_medians median;
     double communication_s; /* wall time of the timed part between the loop's instances */
     uint64_t hash;          /* hash of the solution's bits, tasks in order */
     evn_loop_totals totals; /* since the present units were in place */
