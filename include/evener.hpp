@@ -830,6 +830,7 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
     int tasks() const { return evn_schedule_problem(evn_loop_schedule(get()))->tasks; }
     bool has(int task) const { return evn_loop_has(get(), task) != 0; }
     evn_loop_totals sum() const { return evn_loop_sum(get()); }
+    evn_loop_medians median() const { return evn_loop_median(get()); }
     void reset_stats() { evn_loop_reset_stats(get()); }
 
   private:
