@@ -4,13 +4,6 @@
 #include "loop/internal.h"
 #include <stdlib.h>
 
-void recent_add(struct recent *r, double compute_s, double exchanged) {
-    r->compute_s[r->count % RECENT] = compute_s;
-    r->exchange_s[r->count % RECENT] = exchanged - r->exchanged;
-    r->exchanged = exchanged;
-    r->count++;
-}
-
 static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

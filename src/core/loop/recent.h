@@ -13,7 +13,13 @@ struct recent {
 };
 
 /* An instance of `compute_s` has ended; `exchanged`: the loop's exchange_s by now. */
-void recent_add(struct recent *r, double compute_s, double exchanged);
+static inline void recent_add(struct recent *r, double compute_s, double exchanged) {
+    r->compute_s[r->count % RECENT] = compute_s;
+    r->exchange_s[r->count % RECENT] = exchanged - r->exchanged;
+    r->exchanged = exchanged;
+    r->count++;
+}
+
 evn_loop_medians recent_median(const struct recent *r);
 
 #endif
