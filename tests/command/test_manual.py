@@ -30,6 +30,7 @@ LEFT_OUT = (
     (r"apt install", "installs a package: the test package"),
     (r"suite/bench/gpu", "needs a GPU: the test gpu-script"),
     (r"srun ", "needs a cluster"),
+    (r"EVENER_WATCH|evener watch", "watches a program that runs: the test watch"),
     (r"--npb|suite/bench/ports|suite/bench/npb_ft_mg", "needs sources of others"),
     (r"(: |[ ;])suite/bench/(?!machines)|build/bench-", "measures for minutes: the tests command-peers and npb-mz-mpi, and numbers of instructions by hand"),
     (r"bench (npbmz|td-bem|tasks|pinning|units|schedules --(planning|default))|--class D|sphere:[456]", "takes minutes: the studies' own tests"),

@@ -16,6 +16,7 @@ evn_status evn_shared_put_blocks(evn_shared *s, int to, size_t at, const void *f
                                  const evn_shared_blocks *blocks) {
     static const char what[] = "evn_shared_put_blocks()";
     size_t end = 0, here = 0;
+    if (!s) return evn_fail(EVN_USAGE, "%s: the shared memory is NULL", what);
     if (!blocks) return evn_fail(EVN_USAGE, "%s: the blocks are NULL", what);
     if (blocks->count < 0)
         return evn_fail(EVN_USAGE, "%s: %d blocks, expected 0 or more", what, blocks->count);

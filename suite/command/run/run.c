@@ -385,8 +385,8 @@ static int begin(struct watch *watch) {
     return code ? code : job_open(job, request->quiet || !ranks_speak(job->cluster));
 }
 
-/* Counters for evener watch, which a record does not need. */
-static int let_watch(const struct request *request, const struct job *job) {
+/* Counters for evener watch, which a record does not need; *counts: there are some. */
+static int let_watch(const struct request *request, const struct job *job, int *counts) {
     const char *variable = secure_getenv("EVENER_WATCH");
     int asked = variable && *variable && strcmp(variable, "0") != 0; /* on rank 0 */
     evn_status status =
@@ -394,6 +394,7 @@ static int let_watch(const struct request *request, const struct job *job) {
     if (status) return give_up(status);
     if (!asked && !request->json) return 0;
     status = evn_watch_begin(request->json, job->cluster);
+    *counts = !status;
     return ranks_agree(job->cluster, status && asked ? give_up(status) : 0);
 }
 
@@ -401,7 +402,7 @@ static int let_watch(const struct request *request, const struct job *job) {
 static int run_request(const struct request *request, struct job *job, int argc, char **argv) {
     const struct job_words *words = &request->words;
     struct watch watch = {.request = request, .job = job};
-    int code = check(request, job->is);
+    int counts = 0, code = check(request, job->is);
     if (!code) code = trial_check(request->try);
     if (!code) code = job_check(job);
     if (!code && job->is->instead) {
@@ -413,13 +414,14 @@ static int run_request(const struct request *request, struct job *job, int argc,
     if (code) return ranks_leave(job->cluster, code);
     code = begin(&watch);
     code = ranks_agree(job->cluster, code);
-    if (!code) code = let_watch(request, job);
+    if (!code) code = let_watch(request, job, &counts);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
     if (!code && !request->slow) code = trial_run(job, words, request->try);
     code = ranks_agree(job->cluster, code);
     if (!code) code = job_make(job, words);
     if (!code) code = run_job(&watch);
+    if (counts) evn_watch_end();
     cJSON_Delete(watch.shown);
     evn_trace_close(watch.kept);
     evn_output_close(watch.trace);
