@@ -3,6 +3,7 @@
 #define TDBEM_PROBLEM_H
 
 #include "tdbem/boundary/boundary.h"
+#include "tdbem/fast/far.h"
 #include "tdbem/incident/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/summation/radiation.h"
@@ -23,6 +24,8 @@ struct tdbem {
     struct incident **column;
     struct incident *incident; /* the first */
     struct boundary *boundary; /* NULL: rigid or soft */
+    struct octree *octree;     /* fast method; NULL: plain */
+    struct far *far;           /* likewise, once the matrices are made */
     struct layout *layout;
     struct radiation *radiation;
     struct solver *solver;
@@ -44,7 +47,8 @@ struct tdbem {
     int *rank;             /* rank that has each block now */
     struct near *near;     /* near values of this rank's rows, until the radiation stage has them */
     struct making *making; /* what matrices_plan() has begun */
-    char *identity;        /* all that the bits depend on, for checkpoints: "key=value ..." */
+    double told[2]; /* what of the generation was done before the part at hand, and its share */
+    char *identity; /* all that the bits depend on, for checkpoints: "key=value ..." */
 };
 
 /* Rows of the sums are shared out evenly: the first of a rank's; those of the last one end where

@@ -2,6 +2,7 @@
  * the next is begun. */
 #include "tdbem/tdbem.h"
 #include "common/run/hash.h"
+#include "tdbem/fast/method.h"
 #include "tdbem/matrices/matrices.h"
 #include "tdbem/mesh/mesh_read.h"
 #include "tdbem/mesh/mesh_thickness.h"
@@ -23,6 +24,8 @@ tdbem_options tdbem_defaults(void) {
         .layout = "rows",
         .order = "hilbert",
         .solver = "auto",
+        .method = "auto",
+        .accuracy = 1e-3,
         .group = 16,
         .null_field = 1,
     };
@@ -58,6 +61,9 @@ static evn_status check_numbers(const tdbem_options *o) {
     if (o->incidences < 0 || o->incidences > TDBEM_INCIDENCES || (o->incidences && !o->incidence))
         return evn_fail(EVN_USAGE, "incidences: %d, expected 1 to %d", o->incidences,
                         TDBEM_INCIDENCES);
+    /* row-vectors of far cells are floats */
+    if (!(o->accuracy >= 1e-7) || !(o->accuracy < 1))
+        return evn_fail(EVN_USAGE, "accuracy: %g, expected 1e-7 to 1, as 1e-3", o->accuracy);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
 
     return EVN_OK;
@@ -77,6 +83,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     struct layout_options layout;
     enum numbering numbering;
     enum solver_kind solver;
+    enum method method;
     struct pulse pulse;
     struct mirror planes;
     if (!o->mesh)
@@ -86,6 +93,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     if (!status) status = layout_find(&layout, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_named(&solver, o->solver);
+    if (!status) status = method_find(&method, o->method);
     if (!status && o->pulse) {
         status = pulse_read(&pulse, o->pulse);
         pulse_close(&pulse);
@@ -329,6 +337,11 @@ static evn_status identify(tdbem *p) {
                      (unsigned long long)p->boundary->hash);
         free(rigid);
     }
+    if (n >= 0 && p->octree) {
+        char *plain = p->identity;
+        n = asprintf(&p->identity, "%s method=fast accuracy=%.17g", plain, o->accuracy);
+        free(plain);
+    }
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
@@ -382,6 +395,7 @@ static evn_status open_body(tdbem *p) {
     if (isnan(o->eta)) o->eta = tdbem_eta(o->problem);
     status = choose_delta(p);
     if (!status) status = check_delta(p);
+    if (!status) status = method_choose(p);
     if (status) return status;
     /* 8 edges a wavelength at the pulse's highest frequency */
     if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
@@ -512,18 +526,24 @@ static evn_status expect(tdbem *p, tdbem_needs *out) {
     const double there = (double)evn_machine_memory_available(NULL);
     const double room = o->memory > 0 ? o->memory : there > 0 ? 0.9 * there : INFINITY;
     const double cores = o->cores ? o->cores : omp_get_num_procs();
-    *out = (tdbem_needs){.shape = p->shape,
-                         .memory = needs.memory,
-                         .least = needs.least,
-                         .room = room,
-                         .disk = needs.memory > room ? needs.bytes : 0,
-                         .generate_s = rate * work(needs.values, p->mesh->triangles) / cores};
+    *out = (tdbem_needs){
+        .shape = p->shape,
+        .memory = needs.memory,
+        .least = needs.least,
+        .room = room,
+        .disk = needs.memory > room ? needs.bytes : 0,
+        .generate_s = rate *
+                      work(needs.values + METHOD_APART * needs.far_values, p->mesh->triangles) /
+                      cores};
+    out->shape.far_values = needs.far_values;
+    out->shape.far_bytes = needs.far_bytes;
     out->shape.kmax = needs.kmax;
     out->shape.nnz = (size_t)needs.values;
     out->shape.bytes = needs.bytes;
     const double steps = p->shape.default_steps;
-    out->march_s =
-        steps * p->columns * (needs.values * value_seconds / cores + out->disk / o->group / DISK);
+    out->march_s = steps * p->columns *
+                   ((needs.values + 2 * needs.far_values) * value_seconds / cores +
+                    out->disk / o->group / DISK);
     return EVN_OK;
 }
 
@@ -577,6 +597,8 @@ void tdbem_close(tdbem *p) {
     solver_close(p->solver);
     radiation_close(p->radiation);
     if (p->layout) stream_close(p->layout->stream);
+    far_close(p->far);
+    octree_close(p->octree);
     layout_close(p->layout);
     for (int i = 0; p->column && i < p->columns; i++) incident_close(p->column[i]);
     free(p->column);

@@ -98,6 +98,9 @@ typedef struct tdbem_options {
     const char *layout; /* rows, contiguous, full:BRxBC */
     const char *order;  /* none, morton, hilbert */
     const char *solver; /* auto, cg, cg:device, mumps */
+    const char *method; /* plain: all pairs of vertices; fast: far ones by skeletons of cells, see
+                           `accuracy`; auto: fast where it pays */
+    double accuracy;    /* of the skeletons, relative, 1e-7 to 1 */
     int group;          /* n_g, 1 to 32 */
     int single;         /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
@@ -163,6 +166,8 @@ typedef struct tdbem_shape {
     size_t nnz, stored; /* values of the matrices; values in the layout, with padding */
     size_t held;        /* values in the layout without padding: those of k >= 1, and the points' */
     double bytes;       /* bytes of the layout */
+    int fast;           /* 1: by the fast method; these are of near vertices then */
+    double far_values, far_bytes; /* values and memory of what is between far cells' skeletons */
     int blocks, resident; /* blocks of slices, and how many of them are in memory for good */
     int intervals;        /* intervals of columns that the matrices were made by */
     double generate_s;    /* time it took to generate, or to reload, the matrices */

@@ -16,8 +16,10 @@
 
 static void print_needs(const tdbem_needs *n, FILE *out) {
     const tdbem_shape *s = &n->shape;
-    fprintf(out, "  a run: %d steps of %.4g, matrices %d steps back, %.3g values\n",
-            s->default_steps, s->dt, s->kmax, (double)s->nnz);
+    fprintf(out, "  a run: %d steps of %.4g, matrices %d steps back, %.3g values", s->default_steps,
+            s->dt, s->kmax, (double)s->nnz);
+    if (s->fast) fprintf(out, " of near vertices, %.3g of far cells", s->far_values);
+    fputc('\n', out);
     fprintf(out, "  memory: %.3g GB", n->memory * 1e-9);
     if (n->disk > 0)
         fprintf(out, ", of which there are %.3g GB here; with %.3g GB on disk %.3g GB will do",
@@ -116,6 +118,7 @@ static int write_record(const char *path, const struct mesh *m, const struct mes
       of_run[] = {{"steps", n->shape.default_steps},
                   {"kmax", n->shape.kmax},
                   {"nnz", (double)n->shape.nnz},
+                  {"far_values", n->shape.far_values},
                   {"memory", n->memory},
                   {"least", n->least},
                   {"disk", n->disk},

@@ -23,6 +23,11 @@ void page_problem(const void *state, int steps, FILE *out) {
             s.kmax, (double)s.nnz, (double)s.nnz / s.vertices / s.vertices, s.longest,
             s.bytes * 1e-9, job->options.layout,
             s.stored ? 100 * (1 - (double)s.held / (double)s.stored) : 0.0);
+    if (s.fast)
+        fprintf(out,
+                "  fast method, accuracy %.3g: these are near ones; %.4g values between the "
+                "skeletons of far cells, %.3g GB\n",
+                job->options.accuracy, s.far_values, s.far_bytes * 1e-9);
     if (s.buried)
         fprintf(out, "  probes: %d in the air, %d in the body or on it, where values are nan\n",
                 s.points, s.buried);

@@ -72,6 +72,13 @@ void record_problem(const void *state, cJSON *root) {
     cJSON_AddNumberToObject(matrix, "blocks", s.blocks);
     cJSON_AddNumberToObject(matrix, "resident_blocks", s.resident);
     cJSON_AddNumberToObject(matrix, "intervals", s.intervals);
+    cJSON_AddStringToObject(root, "method", s.fast ? "fast" : "plain");
+    if (s.fast) {
+        cJSON *far = cJSON_AddObjectToObject(root, "far");
+        record_number(far, "accuracy", job->options.accuracy);
+        record_number(far, "values", s.far_values);
+        record_number(far, "bytes", s.far_bytes);
+    }
     cJSON *stream = cJSON_AddObjectToObject(root, "stream");
     record_number(stream, "bytes", r->stream_bytes);
     record_number(stream, "wait_s", r->stream_wait_s);

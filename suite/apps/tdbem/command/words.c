@@ -45,6 +45,10 @@ const struct option tdbem_words[] = {
     {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, AT(layout), 0, 0},
     {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, AT(order), 0,
      0},
+    {"method", "NAME", "auto (default), plain, or fast: far vertices by skeletons of cells",
+     OPTION_TEXT, AT(method), 0, 0},
+    {"accuracy", "X", "of the fast method's skeletons (default 1e-3)", OPTION_TEXT, AT(accuracy), 0,
+     0},
     {"solver", "NAME", "auto (default), cg, cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
     {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
      AT(quad), 0, 6},
@@ -283,6 +287,8 @@ int words_read(struct state *s) {
     if (w->layout) o->layout = w->layout;
     if (w->order) o->order = w->order;
     if (w->solver) o->solver = w->solver;
+    if (w->method) o->method = w->method;
+    if (!code) code = read_real("accuracy", w->accuracy, 0, 1, &o->accuracy);
     if (!code) code = read_choice("problem", w->problem, "rigid", "soft", &soft);
     if (!code) code = read_choice("precision", w->precision, "double", "float", &o->single);
     o->problem = soft ? TDBEM_SOFT : TDBEM_RIGID;

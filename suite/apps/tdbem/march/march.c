@@ -33,6 +33,8 @@ static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
         m->b[i] = m->load[i] - total[(size_t)i * (size_t)wide];
     for (int i = begin > low ? begin : low; m->memory && i < end && i < high; i++)
         m->b[i] -= memory_at(m, i);
+    for (int i = begin > low ? begin : low; m->far && i < end && i < high; i++)
+        m->b[i] -= far_sum(m->p->far, m->far, step->n, i);
     for (int i = begin; i < end; i++)
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
     for (int i = columns > low ? columns : low; me == 0 && i < high; i++)
@@ -67,6 +69,7 @@ static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
     struct step step = {m, n, q};
     double *a = m->a + (size_t)q * (size_t)p->layout->columns;
     const double begin = evn_now();
+    if (m->far) far_begin(p->far, m->far, n, m->crew);
     if (!mine)
         evn_crew_run(m->crew, &m->incident->pace, incident_cores(m->incident, m->crew, n),
                      make_equations, &step);
@@ -77,6 +80,7 @@ static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
         m->ranks ? ranks_solve(m, q, mine) : solver_solve(p->solver, m->crew, m->b, a);
     if (status) return mine ? status : evn_fail(status, "step %d: %s", n, evn_message());
     status = take_solution(m, n, q);
+    if (!status && m->far) far_note(p->far, m->far, n, a, m->crew);
     m->r->solve_s += evn_now() - end;
     return status;
 }

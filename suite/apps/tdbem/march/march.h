@@ -69,6 +69,7 @@ struct march {
     evn_loop *loop;
     evn_crew *crew;
     struct history *past;
+    far_state *far; /* of the fast method; NULL: plain */
     char
         *sums; /* sums of nodes that the host makes, [rows * wide], where their first block's are */
     size_t sums_bytes;           /* bytes of the sums of one node */

@@ -41,6 +41,7 @@ static evn_status open_column(struct march *m, int column) {
     memset(c->output, 0, sizeof c->output);
     c->mark = (struct march_mark){0};
     c->memory = NULL;
+    c->far = NULL;
     c->folder = NULL;
     evn_status status = room_make_column(c);
     if (!status) status = state_open_mark(c);

@@ -42,7 +42,8 @@ static void make_fast(struct march *m) {
 evn_status march_device_open(struct march *m) {
     const struct layout *l = m->p->layout;
     struct solve_gpu *solve = solver_gpu(m->p->solver);
-    if (!solve || m->ranks || m->memory) return EVN_OK; /* filters are the host's */
+    /* filters and the far field are the host's */
+    if (!solve || m->ranks || m->memory || m->far) return EVN_OK;
     const struct solve_device d = solve_gpu_device(solve);
     if (!has_room(m, &d)) return EVN_OK;
     struct march_device *g = m->on_device = calloc(1, sizeof *g);

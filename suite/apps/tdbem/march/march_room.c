@@ -166,6 +166,10 @@ evn_status room_make_column(struct march *m) {
     if (!m->a || !m->before) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march");
     status = memory_open(m);
     if (status) return status;
+    if (m->p->far) {
+        m->far = zeros(m->p->far->doubles, sizeof *m->far);
+        if (!m->far) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the far field");
+    }
     const int kept = m->o->probe_output || m->o->transfer_function || m->o->impulse_response;
     m->points.columns = kept && m->p->points ? 1 + 2 * m->p->points : 0;
     m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
@@ -309,6 +313,7 @@ void room_give_back_column(struct march *m) {
     for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
     free(m->mark.sums);
     memory_close(m);
+    free(m->far);
     free(m->folder);
 }
 

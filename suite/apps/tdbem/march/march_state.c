@@ -8,10 +8,10 @@
 
 /* ---- checkpoints ---- */
 
-enum { PAST, LAST, EXTREMES, SPECTRA, INCIDENT, POINTS, VERTICES, MEMORY, PARTS };
+enum { PAST, LAST, EXTREMES, SPECTRA, INCIDENT, POINTS, VERTICES, MEMORY, REMOTE, PARTS };
 
-/* A file has the memory of filters where there are some. */
-static int parts(const struct march *m) { return m->memory ? PARTS : MEMORY; }
+/* A file has the memory of filters, and the past of the far field, where there is one. */
+static int parts(const struct march *m) { return m->far ? PARTS : m->memory ? REMOTE : MEMORY; }
 
 /* The memory of a part, and its doubles after so many steps. */
 static double *part_of(const struct march *first, int part, int step, size_t *doubles) {
@@ -33,6 +33,7 @@ static double *part_of(const struct march *first, int part, int step, size_t *do
         [POINTS] = {m->points.value, rows * (size_t)m->points.columns},
         [VERTICES] = {m->vertices.value, rows * (size_t)m->vertices.columns},
         [MEMORY] = {memory, remembered},
+        [REMOTE] = {m->far, m->far ? m->p->far->doubles : 0},
     };
     *doubles = of[part % count].doubles;
     return of[part % count].data;

@@ -5,6 +5,7 @@
  * known after the first of these, which may be minutes; so it is estimated before from some
  * columns. */
 #include "tdbem/matrices/matrices.h"
+#include "tdbem/fast/method.h"
 #include "tdbem/matrices/matrices_file.h"
 #include "tdbem/matrices/matrices_ranks.h"
 #include "tdbem/matrices/slices_file.h"
@@ -64,7 +65,13 @@ struct fit {
 
 /* ---- where values come from ---- */
 
-static struct slices_options wanted_slices(const tdbem *p) {
+/* Progress of a part of the generation, as that of all. */
+static int tell(double done, void *arg) {
+    const tdbem *p = arg;
+    return p->options.progress(p->told[0] + p->told[1] * done, p->options.arg);
+}
+
+static struct slices_options wanted_slices(tdbem *p) {
     const tdbem_options *o = &p->options;
     return (struct slices_options){
         .problem = o->problem,
@@ -77,8 +84,9 @@ static struct slices_options wanted_slices(const tdbem *p) {
         .beta = p->boundary ? p->boundary->beta : NULL,
         .filter = p->boundary ? p->boundary->filter : NULL,
         .filters = p->boundary ? p->boundary->filters : 0,
-        .progress = o->progress,
-        .arg = o->arg,
+        .near = p->octree,
+        .progress = o->progress ? tell : NULL,
+        .arg = p,
     };
 }
 
@@ -172,6 +180,7 @@ static struct sizes measure(const tdbem *p, const struct source *from, const str
         .largest = (double)layout_largest(l),
     };
     if (p->near) z.kept += near_bytes(p->near);
+    if (p->far) z.kept += p->far->bytes;
     for (int b = 0; b < l->blocks; b++) {
         if (!layout_has(l, b)) continue;
         const double columns = making(s, l->slice[b], l->slice[b + 1], parts);
@@ -192,11 +201,16 @@ static double default_memory(const tdbem *p, double available) {
     return fmax(0.9 * available - sums - p->columns * past, 268435456.0);
 }
 
+/* Of near vertices alone next to nothing is computed twice, and most of an interval's memory is
+ * tables of all pairs. */
+static const double NEAR_INTERVAL = 1e9;
+
 /* A quarter of the columns at a time, so that the layout is nearly all that is in memory at once,
  * but not intervals so small that much is computed twice for little. A file can be read in any
  * pieces; where matrices are mirrored nearly all would be computed twice. */
 static double wanted_interval(const tdbem *p, const struct sizes *z) {
     if (p->shape.reloaded) return 268435456.0;
+    if (p->octree) return NEAR_INTERVAL;
     if (p->options.eta == 0) return z->making;
     return fmax(1073741824.0, z->making / 4);
 }
@@ -324,7 +338,8 @@ static struct layout_options wanted_layout(const tdbem *p, int columns) {
     struct layout_options lo = p->layout_options;
     lo.single = o->single;
     lo.group = o->group;
-    if (o->blocks) lo.per_block = (columns + o->blocks - 1) / o->blocks;
+    const int blocks = o->blocks ? o->blocks : p->octree ? 100 : 0;
+    if (blocks) lo.per_block = (columns + blocks - 1) / blocks;
     return lo;
 }
 
@@ -511,12 +526,17 @@ evn_status matrices_expect(tdbem *p, struct matrices_needs *out) {
     if (!status) {
         const double rows = from.s->rows, columns = from.s->columns;
         const double interval = fmin(z.making, wanted_interval(p, &z));
-        const double beside = beside_bytes(p, from.s, blocks);
+        const double ranges =
+            fmin(RANGE * rows * columns, p->octree ? NEAR_INTERVAL / 4 : INFINITY);
+        const struct method_needs far = method_expect(p);
+        const double beside = beside_bytes(p, from.s, blocks) + far.bytes + far.state * p->columns;
         *out = (struct matrices_needs){
             .kmax = from.s->kmax,
             .values = (double)few->nnz * columns / few->columns,
             .bytes = z.layout,
-            .memory = z.layout + z.kept + z.ranges + RANGE * rows * columns + interval + beside,
+            .far_values = far.values,
+            .far_bytes = far.bytes,
+            .memory = z.layout + z.kept + z.ranges + ranges + interval + beside,
             .least = least_bytes(&z, blocks) + beside,
         };
     }
@@ -561,6 +581,7 @@ static evn_status put_away(tdbem *p, const struct source *from, struct slices_cs
     struct handout *handout = from->handout;
     struct layout *l = p->layout;
     evn_status status = EVN_OK;
+    if (p->far && s->problem == TDBEM_RIGID) far_add_near(p->far, s);
     if (!from->streams) status = layout_fill(l, s, s->from, s->to);
     for (int b = 0; !status && from->streams && b < l->blocks; b++)
         if (l->slice[b] >= s->from && l->slice[b] < s->to) {
@@ -652,9 +673,11 @@ static int neighbours(const tdbem *p) {
 evn_status matrices_plan(tdbem *p) {
     const double given = p->options.memory, begin = evn_now();
     struct making *k = p->making = calloc(1, sizeof *k);
+    p->told[1] = 1;
     if (!k) return evn_fail(EVN_MEMORY, "td-bem: no memory");
     k->available = (double)evn_machine_memory_available(NULL) / neighbours(p);
-    const double about = given > 0 ? given : k->available > 0 ? 0.9 * k->available : INFINITY;
+    double about = given > 0 ? given : k->available > 0 ? 0.9 * k->available : INFINITY;
+    if (p->octree) about = fmin(about, NEAR_INTERVAL);
     evn_status status = source_open(&k->from, p);
     if (!status) status = check_early(p, &k->from);
     if (!status) status = plan(p, &k->from, &k->m, about);
@@ -726,6 +749,8 @@ static evn_status make(tdbem *p, struct making *k, struct fit *f) {
     const double given = p->options.memory;
     const double memory = given > 0 ? given : default_memory(p, k->available);
     evn_status status = join_file(p, &k->from, memory);
+    const struct slices_options so = wanted_slices(p);
+    if (!status && p->octree) status = method_make(p, &so, cores(&p->options));
     if (!status) status = find_fit(f, p, &k->from, &k->m, memory);
     if (!status) status = reserve(p, &k->m);
     if (status) return status;
@@ -766,6 +791,8 @@ evn_status matrices_make(tdbem *p) {
     if (!status && f.streams) status = begin_stream(p, &f);
     if (!status && f.comes) status = stream_begin_whole(p->layout->stream, f.stay, f.ahead);
     if (p->cluster) status = complete(p, k, status);
+    if (!status && p->far && p->options.problem == TDBEM_RIGID)
+        status = far_hold_constants(p->far, p->cluster);
     p->shape.generate_s = k->seconds + evn_now() - begin;
     /* what a float keeps of the solution is a seventh digit */
     if (!status)

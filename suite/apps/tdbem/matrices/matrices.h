@@ -30,6 +30,7 @@ struct matrices_needs {
     int kmax;
     double values; /* of the matrices */
     double bytes;  /* of the layout */
+    double far_values, far_bytes; /* of the fast method's far field, if it is that */
     double memory; /* of the process at most, where all is in memory */
     double least;  /* likewise, where blocks go to disk as far as possible */
 };

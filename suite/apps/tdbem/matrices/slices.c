@@ -150,6 +150,11 @@ struct admittance {
     int *row;     /* [place]: the first row of its filter, 0: it has none */
 };
 
+/* Cubes of an octree's leaves. */
+struct box {
+    int16_t low[3], high[3];
+};
+
 /* The interval that is being made. */
 struct job {
     const struct slices *s;
@@ -160,6 +165,8 @@ struct job {
     const struct admittance *admittance; /* the pass of dp/dn = (1/c) beta dp/dt; else NULL */
     int from, to;                        /* columns from .. to-1 */
     int last;                            /* only k <= last */
+    const struct octree *near;           /* only near leaves' vertices; NULL: all */
+    struct box *box;                     /* [patch]: of its vertices' leaves, where `near` is set */
     char *wanted;  /* [place]: whether the triangle has a vertex in from .. to-1 */
     char *patch;   /* [patch]: whether one of its triangles has */
     size_t *begin; /* [to - from + 1]: number of values before each column */
@@ -296,9 +303,27 @@ static int any_needed(const struct job *job, const int *lane, int inner) {
     return needed;
 }
 
-/* Whether two triangles can be so near that they have values for k <= last. */
+/* Whether two triangles have vertices in near leaves. */
+static int are_near(const struct job *job, int p, int q) {
+    const int *v = job->body->corner[p], *w = job->body->corner[q];
+    for (int e = 0; e < 9; e++)
+        if (octree_near(job->near, v[e / 3], w[e % 3])) return 1;
+    return 0;
+}
+
+/* Whether two patches can have vertices in near leaves. */
+static int patches_near(const struct job *job, int p, int q) {
+    const struct box *a = &job->box[p], *b = &job->box[q];
+    for (int i = 0; i < 3; i++)
+        if (a->low[i] > b->high[i] + 1 || b->low[i] > a->high[i] + 1) return 0;
+    return 1;
+}
+
+/* Whether two triangles can have values that are wanted: so near if only k <= last are, and in near
+ * leaves if only those are. */
 static int within_reach(const struct job *job, int p, int q) {
     const struct body *b = job->body;
+    if (job->near && !are_near(job, p, q)) return 0;
     if (job->last == INT_MAX) return 1;
     const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
     double d2 = 0;
@@ -361,6 +386,7 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     const int turned = shells_turned(job->kind),
               outer_counts = turned || shells_symmetric(job->kind);
     if (!(!turned && job->patch[inner]) && !(outer_counts && job->patch[outer])) return;
+    if (job->near && !patches_near(job, outer, inner)) return;
     for (int q = q0; q < q1; q++) {
         if (!job->wanted[q] && !(outer_counts && job->patch[outer])) continue;
         for (int g = 0; g <= b->images; g++) all_pairs(job, r, p0, p1, q, g * b->triangles);
@@ -676,6 +702,7 @@ double slices_maker_plan_bytes(const struct slices_maker *m) {
 static void job_close(struct job *job) {
     free(job->wanted);
     free(job->patch);
+    free(job->box);
     free(job->begin);
     free(job->place);
     free(job->value);
@@ -687,6 +714,23 @@ static evn_status job_memory(struct job *job) {
         job->to - 1, 8e-9 * (double)(job->s->begin[job->to] - job->s->begin[job->from]));
     job_close(job);
     return status;
+}
+
+/* The leaves of each patch's vertices. */
+static int find_boxes(struct job *job, const struct plan *plan) {
+    const struct body *b = job->body;
+    job->box = malloc((size_t)plan->patches * sizeof *job->box);
+    for (int p = 0; job->box && p < plan->patches; p++)
+        for (int i = 0; i < 3; i++) job->box[p].low[i] = INT16_MAX, job->box[p].high[i] = 0;
+    for (int place = 0; job->box && place < 3 * b->triangles; place++) {
+        const int16_t *at = job->near->place[b->corner[place / 3][place % 3]];
+        struct box *box = &job->box[place / 3 / plan->size];
+        for (int i = 0; i < 3; i++) {
+            if (at[i] < box->low[i]) box->low[i] = at[i];
+            if (at[i] > box->high[i]) box->high[i] = at[i];
+        }
+    }
+    return job->box != NULL;
 }
 
 /* Columns from .. to-1, and k up to `last`, all zero. */
@@ -703,13 +747,15 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
                         .scale = options_scale(&m->options),
                         .from = from,
                         .to = to,
-                        .last = last};
+                        .last = last,
+                        .near = m->options.near};
     const size_t rows = (size_t)s->rows, columns = (size_t)(to - from);
     job->wanted = calloc((size_t)b->triangles, 1);
     job->patch = calloc((size_t)m->plan.patches, 1);
     job->begin = calloc(columns + 1, sizeof *job->begin);
     job->place = malloc(rows * columns * sizeof *job->place);
     if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
+    if (job->near && !find_boxes(job, &m->plan)) return job_memory(job);
     for (int p = 0; p < b->triangles; p++)
         for (int e = 0; e < 3; e++)
             if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;

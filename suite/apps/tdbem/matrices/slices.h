@@ -15,6 +15,7 @@
 #define TDBEM_SLICES_H
 
 #include "tdbem/mesh/mesh.h"
+#include "tdbem/mesh/octree.h"
 #include <evener/status.h>
 #include <evener/tdbem.h>
 #include <evener/program.h>
@@ -72,6 +73,8 @@ struct slices_options {
     const double *beta;
     const int *filter; /* NULL: none has one */
     int filters;
+    /* of pairs of vertices only those in near leaves have values; the points have all. NULL: all */
+    const struct octree *near;
     /* called now and then by one thread with the share done, 0..1; returning non-zero stops the
      * generation with EVN_STOPPED. NULL: not wanted */
     int (*progress)(double done, void *arg);

@@ -526,9 +526,41 @@ static int sweep_behind(struct sweep *w, int cores, double share) {
     return w->failed || w->stopped;
 }
 
+/* Columns of the interval, all rows: those of near leaves. */
+static void near_columns(const struct slices *s, const struct body *b, const struct octree *o,
+                         const struct columns *is, int cores, int *longest) {
+    int too_long = 0;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 8) reduction(max : too_long)
+    for (int c = 0; c < is->count; c++) {
+        const int j = column_at(is, c);
+        const size_t at = (size_t)c * (size_t)s->rows;
+        memset(s->first + at, 0, (size_t)b->vertices * sizeof *s->first);
+        memset(s->count + at, 0, (size_t)b->vertices * sizeof *s->count);
+        const struct cell *leaf = &o->cell[o->leaf[j]];
+        for (int n = 0; n < leaf->nears; n++) {
+            const struct cell *near = &o->cell[o->list[leaf->near + n]];
+            for (int i = near->begin; i < near->end; i++) {
+                const int n = range_one(s->first + at + i, s->count + at + i, s, b, i, NULL, j);
+                if (n > too_long) too_long = n;
+            }
+        }
+    }
+    *longest = too_long > *longest ? too_long : *longest;
+}
+
+static evn_status near_find(struct slices *s, const struct body *b, const struct slices_options *o,
+                            int cores, const struct columns *is) {
+    int too_long = 0;
+    near_columns(s, b, o->near, is, cores, &too_long);
+    if (points_find(s, b, o, cores, is, &too_long)) return no_room(b);
+    return too_long ? range_too_far(b, too_long) : EVN_OK;
+}
+
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct span *span) {
     const int n = b->vertices;
+    const struct columns near = {.low = s->low, .count = s->high - s->low};
+    if (o->near) return near_find(s, b, o, cores, &near);
     struct sweep w = {.s = s, .b = b, .span = *span};
     const double before = s->low + s->high, behind = 2.0 * (n - s->high);
     w.span.share *= before / (before + behind);
@@ -546,6 +578,7 @@ evn_status ranges_sample(struct slices *s, const struct body *b, const struct sl
                          int cores, const int *column, int count) {
     struct arrays arrays;
     const struct columns is = {.column = column, .count = count};
+    if (o->near) return near_find(s, b, o, cores, &is);
     if (!arrays_open(&arrays, b, 0, b->vertices)) return no_room(b);
     const struct slices_options deaf = {.progress = NULL};
     struct sweep w = {

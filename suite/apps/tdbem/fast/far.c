@@ -1,0 +1,398 @@
+/* Making the far field: cells, skeletons, then the row-vectors between far cells' skeletons. */
+#include "tdbem/fast/far.h"
+#include "common/run/ranks.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- row-vectors ---- */
+
+static int skeleton_count(const struct far *f, enum side side, int a) {
+    return f->skeletons->of[side][a].count;
+}
+
+/* Leaves only the part of a row-vector that is not zero. */
+static void trim(struct slices_block *b, int e) {
+    const double *value = b->value + b->begin[e];
+    while (b->count[e] && value[b->count[e] - 1] == 0) b->count[e]--;
+    while (b->count[e] && *value == 0) {
+        value++;
+        b->begin[e]++;
+        b->first[e]++;
+        b->count[e]--;
+    }
+}
+
+/* More room for arrays of a target. */
+struct room {
+    size_t runs, entries, values;
+};
+
+static int grow(void *array, size_t *room, size_t needed, size_t size) {
+    void **to = array;
+    if (needed <= *room && *to) return 1;
+    *room = *room + *room / 2 > needed ? *room + *room / 2 : needed;
+    void *more = realloc(*to, (*room + 1) * size);
+    if (more) *to = more;
+    return more != NULL;
+}
+
+static int target_grow(struct far_target *t, struct room *room, size_t entries, size_t values) {
+    size_t rows = room->entries, columns = room->entries;
+    return grow(&t->run, &room->runs, t->runs + UINT8_MAX, sizeof *t->run) &&
+           grow(&t->row, &rows, t->entries + entries, sizeof *t->row) &&
+           grow(&t->column, &columns, t->entries + entries, sizeof *t->column) &&
+           grow(&t->first, &room->entries, t->entries + entries, sizeof *t->first) &&
+           grow(&t->value, &room->values, t->values + values, sizeof *t->value);
+}
+
+/* Takes the row-vectors of one length. */
+static void take_run(struct far_target *t, const struct slices_block *b, int length) {
+    const size_t before = t->entries;
+    for (int s = 0; s < b->columns; s++)
+        for (int i = 0; i < b->rows; i++) {
+            const int e = i * b->columns + s;
+            if (b->count[e] != length) continue;
+            t->row[t->entries] = (uint16_t)i;
+            t->column[t->entries] = (uint16_t)s;
+            t->first[t->entries++] = b->first[e];
+            for (int k = 0; k < length; k++)
+                t->value[t->values++] = (float)b->value[b->begin[e] + (size_t)k];
+        }
+    t->run[t->runs++] = (struct far_run){length, (int)(t->entries - before)};
+}
+
+static void take_block(struct far_target *t, struct far_pair *pair, struct slices_block *b) {
+    char there[UINT8_MAX + 1] = {0};
+    for (int e = 0; e < b->rows * b->columns; e++) {
+        trim(b, e);
+        there[b->count[e]] = 1;
+    }
+    pair->run = t->runs;
+    pair->entry = t->entries;
+    pair->value = t->values;
+    for (int length = 1; length <= UINT8_MAX; length++)
+        if (there[length]) take_run(t, b, length);
+    pair->runs = (int)(t->runs - pair->run);
+}
+
+static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "fast: no memory for far cells"); }
+
+static evn_status make_target(struct far *f, const struct slices_body *body, int a,
+                              struct slices_block *block) {
+    const struct cell *cell = &f->cells->cell[a];
+    const struct skeleton *rows = &f->skeletons->of[TARGETS][a];
+    struct far_target *t = &f->target[a];
+    struct room room = {0};
+    t->pair = calloc((size_t)cell->fars + 1, sizeof *t->pair);
+    if (!t->pair) return no_memory();
+    for (int p = 0; p < cell->fars; p++) {
+        const int b = f->cells->list[cell->far + p];
+        const struct skeleton *columns = &f->skeletons->of[SOURCES][b];
+        const int all = rows->count * columns->count;
+        evn_status status =
+            slices_block(block, body, rows->vertex, rows->count, columns->vertex, columns->count);
+        if (status) return status;
+        if (!target_grow(t, &room, (size_t)all, block->begin[all])) return no_memory();
+        t->pair[p].source = b;
+        take_block(t, &t->pair[p], block);
+    }
+    return EVN_OK;
+}
+
+/* Whether a cell has rows that are wanted. */
+static int is_wanted(const struct far *f, int a) {
+    return f->cells->cell[a].begin < f->high && f->cells->cell[a].end > f->low;
+}
+
+/* What each cell with rows that are wanted gets from far ones. */
+static evn_status make_targets(struct far *f, const struct mesh *mesh,
+                               const struct far_options *o) {
+    const struct octree *c = f->cells;
+    const int all = c->first[c->level + 1];
+    struct slices_body *body;
+    evn_status status = slices_body_open(&body, mesh, o->slices);
+    int done = 0;
+    if (status) return status;
+#pragma omp parallel num_threads(o->cores)
+    {
+        struct slices_block block = {0};
+#pragma omp for schedule(dynamic, 1)
+        for (int a = 0; a < all; a++) {
+            evn_status before, mine = EVN_OK;
+#pragma omp atomic read
+            before = status;
+            if (before || !c->cell[a].fars || !is_wanted(f, a)) continue;
+            mine = make_target(f, body, a, &block);
+            int now;
+#pragma omp atomic capture
+            now = ++done;
+#pragma omp critical(far_status)
+            {
+                if (!mine && o->slices->progress &&
+                    o->slices->progress((double)now / all, o->slices->arg))
+                    mine = EVN_STOPPED;
+                if (mine && !status) status = mine;
+            }
+        }
+        slices_block_close(&block);
+    }
+    slices_body_close(body);
+    if (status == EVN_STOPPED) return evn_fail(status, "fast: stopped on request");
+    return status == EVN_MEMORY ? no_memory() : status;
+}
+
+/* ---- levels ---- */
+
+/* Steps at a time: at most `soonest`, a multiple of the smaller cells', and no group begins within
+ * them unless they lie within it. */
+static int find_due(int soonest, int below, int group) {
+    for (int due = soonest < 64 ? soonest : 64; due > below; due--)
+        if (due % below == 0 && (group % due == 0 || due % group == 0)) return due;
+    return below;
+}
+
+static void measure_level(struct far *f, int level) {
+    const struct octree *c = f->cells;
+    struct far_level *is = &f->level[level];
+    is->soonest = UINT16_MAX;
+    for (int a = c->first[level]; a < c->first[level + 1]; a++) {
+        const struct far_target *t = &f->target[a];
+        const uint16_t *first = t->first;
+        for (size_t r = 0; r < t->runs; r++)
+            for (int e = 0; e < t->run[r].entries; e++, first++) {
+                if (*first < is->soonest) is->soonest = *first;
+                if (*first + t->run[r].length - 1 > is->reach)
+                    is->reach = *first + t->run[r].length - 1;
+            }
+        is->work[a + 1 - c->first[level]] =
+            is->work[a - c->first[level]] + (is_wanted(f, a) ? (double)t->values + 1 : 0);
+        f->values += (double)t->values;
+        f->bytes += 4.0 * (double)t->values + 6.0 * (double)t->entries;
+    }
+}
+
+/* All ranks have the same periods, whatever rows are theirs. */
+static evn_status share_levels(struct far *f, evn_cluster *cluster) {
+    struct far_level *all = NULL;
+    int count = 0, mine = f->cells->level + 1;
+    if (!cluster) return EVN_OK;
+    evn_status status =
+        ranks_share(cluster, f->level, mine, sizeof *f->level, (void **)&all, &count);
+    for (int e = 0; !status && e < count; e++) {
+        struct far_level *is = &f->level[e % mine];
+        if (all[e].soonest < is->soonest) is->soonest = all[e].soonest;
+        if (all[e].reach > is->reach) is->reach = all[e].reach;
+    }
+    free(all);
+    return status;
+}
+
+static int even(int n) { return (n + 7) / 8 * 8; }
+
+static evn_status measure_levels(struct far *f) {
+    const struct octree *c = f->cells;
+    for (int level = 0; level <= c->level; level++) {
+        double **work = &f->level[level].work;
+        *work = calloc((size_t)(c->first[level + 1] - c->first[level]) + 1, sizeof **work);
+        if (!*work) return no_memory();
+        measure_level(f, level);
+    }
+    return EVN_OK;
+}
+
+/* From the leaves up. Rings reach back as far as row-vectors do, and slide on once they are half as
+ * long again. */
+static void choose_periods(struct far *f, int group) {
+    int below = 1;
+    for (int level = f->cells->level; level >= 0; level--) {
+        struct far_level *is = &f->level[level];
+        is->due = below = find_due(is->soonest, below, group);
+        if (level == f->cells->level) f->period = below;
+        const int slide = is->reach / 2 > group ? is->reach / 2 : group;
+        const int unit = f->period > group ? f->period : group;
+        is->reach = even(is->reach > f->period ? is->reach : f->period);
+        is->length = is->reach + (slide + unit - 1) / unit * unit;
+    }
+}
+
+/* Where everything is in a state. */
+static evn_status make_places(struct far *f) {
+    const struct octree *c = f->cells;
+    const size_t all = (size_t)c->first[c->level + 1];
+    f->ring = malloc(all * sizeof *f->ring);
+    f->local = malloc(all * sizeof *f->local);
+    if (!f->ring || !f->local) return no_memory();
+    size_t at = OCTREE_LEVELS + 1; /* frames of the rings */
+    for (int level = 0; level <= c->level; level++)
+        for (int a = c->first[level]; a < c->first[level + 1]; a++) {
+            f->ring[a] = at;
+            at += (size_t)skeleton_count(f, SOURCES, a) * (size_t)f->level[level].length;
+            f->local[a] = at;
+            if (is_wanted(f, a))
+                at += (size_t)skeleton_count(f, TARGETS, a) * (size_t)f->level[level].due;
+        }
+    f->sums = at;
+    f->recent = at += (size_t)f->vertices * (size_t)f->period;
+    f->doubles = at + (size_t)f->vertices * (size_t)f->period;
+    return EVN_OK;
+}
+
+/* ---- constants ---- */
+
+/* out of a larger cell's skeleton, or into it from the candidates: of a constant's sums. */
+static void up(const struct far *f, int a, double *const *source) {
+    const struct skeleton *s = &f->skeletons->of[SOURCES][a];
+    const struct cell *cell = &f->cells->cell[a];
+    for (int r = 0; r < s->count; r++) {
+        double sum = 0;
+        int c = 0;
+        for (; !cell->children && c < s->candidates; c++) sum += s->weight[r * s->candidates + c];
+        for (int b = cell->child; b < cell->child + cell->children; b++)
+            for (int k = 0; k < skeleton_count(f, SOURCES, b); k++, c++)
+                sum += s->weight[r * s->candidates + c] * source[b][k];
+        source[a][r] = sum;
+    }
+}
+
+static void across(const struct far *f, int a, double *const *source, double *local) {
+    const struct far_target *t = &f->target[a];
+    for (int p = 0; p < f->cells->cell[a].fars && t->pair; p++) {
+        const struct far_pair *pair = &t->pair[p];
+        size_t e = pair->entry, v = pair->value;
+        for (int r = 0; r < pair->runs; r++)
+            for (int n = 0; n < t->run[pair->run + (size_t)r].entries; n++, e++)
+                for (int k = 0; k < t->run[pair->run + (size_t)r].length; k++)
+                    local[t->row[e]] += (double)t->value[v++] * source[pair->source][t->column[e]];
+    }
+}
+
+static void down(const struct far *f, int a, double *const *local, double *sum) {
+    const struct skeleton *s = &f->skeletons->of[TARGETS][a];
+    const struct cell *cell = &f->cells->cell[a];
+    int c = 0;
+    for (int v = cell->begin; !cell->children && v < cell->end; v++, c++)
+        for (int r = 0; r < s->count; r++) sum[v] += s->weight[r * s->candidates + c] * local[a][r];
+    for (int b = cell->child; b < cell->child + cell->children; b++)
+        for (int k = 0; k < skeleton_count(f, TARGETS, b); k++, c++)
+            for (int r = 0; r < s->count; r++)
+                local[b][k] += s->weight[r * s->candidates + c] * local[a][r];
+}
+
+/* Adds to `rest` what far cells make of a constant in each row. */
+static evn_status constant_sums(struct far *f) {
+    const int all = f->cells->first[f->cells->level + 1];
+    double **part = calloc(2 * (size_t)all, sizeof *part), **local = part + all;
+    int ok = part != NULL;
+    for (int a = 0; ok && a < all; a++) {
+        part[a] = calloc((size_t)skeleton_count(f, SOURCES, a) + 1, sizeof **part);
+        local[a] = calloc((size_t)skeleton_count(f, TARGETS, a) + 1, sizeof **part);
+        ok = part[a] && local[a];
+    }
+    for (int a = all - 1; ok && a >= 0; a--) up(f, a, part);
+    for (int a = 0; ok && a < all; a++) {
+        across(f, a, part, local[a]);
+        down(f, a, local, f->rest);
+    }
+    for (int a = 0; part && a < 2 * all; a++) free(part[a]);
+    free(part);
+    return ok ? EVN_OK : no_memory();
+}
+
+/* Adds b to a sum in two parts: exactly, but for what is below the second one's last bit. */
+static void exact_add(struct exact *sum, double b) {
+    const double whole = sum->high + b, part = whole - sum->high;
+    sum->low += (sum->high - (whole - part)) + (b - part);
+    sum->high = whole;
+}
+
+void far_add_near(struct far *f, const struct slices *s) {
+    const double *value = s->value;
+    for (int j = s->from; j < s->to; j++)
+        for (int i = 0; i < s->rows; i++)
+            for (int k = s->count[slices_at(s, j) + (size_t)i]; k > 0; k--, value++)
+                if (i < f->vertices) exact_add(&f->near[i], *value);
+}
+
+/* The sums of all ranks' parts. */
+static evn_status near_of_all(struct far *f, evn_cluster *cluster) {
+    struct exact *all = NULL;
+    int parts = 0;
+    evn_status status =
+        ranks_share(cluster, f->near, f->vertices, sizeof *f->near, (void **)&all, &parts);
+    if (!status) memset(f->near, 0, (size_t)f->vertices * sizeof *f->near);
+    for (int e = 0; !status && e < parts; e++) {
+        exact_add(&f->near[e % f->vertices], all[e].high);
+        exact_add(&f->near[e % f->vertices], all[e].low);
+    }
+    free(all);
+    return status;
+}
+
+evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
+    evn_status status = cluster ? near_of_all(f, cluster) : EVN_OK;
+    if (!status) status = constant_sums(f);
+    for (int v = 0; !status && v < f->vertices; v++) f->rest[v] += f->near[v].high + f->near[v].low;
+    free(f->near);
+    f->near = NULL;
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* What this rank makes by itself. */
+static evn_status make_own(struct far *f, const struct mesh *mesh, const struct far_options *o) {
+    const struct skeleton_options so = {.problem = o->slices->problem,
+                                        .eta = o->slices->eta,
+                                        .highest = o->highest,
+                                        .accuracy = o->accuracy};
+    evn_status status = skeletons_open(&f->skeletons, f->cells, mesh, &so, o->cores);
+    if (status) return status;
+    f->target = calloc((size_t)f->skeletons->cells, sizeof *f->target);
+    f->rest = calloc((size_t)mesh->vertices, sizeof *f->rest);
+    f->near = calloc((size_t)mesh->vertices, sizeof *f->near);
+    if (!f->target || !f->rest || !f->near) return no_memory();
+    status = make_targets(f, mesh, o);
+    return status ? status : measure_levels(f);
+}
+
+evn_status far_open(struct far **out, const struct octree *cells, const struct mesh *mesh,
+                    const struct far_options *o) {
+    struct far *f = *out = calloc(1, sizeof *f);
+    evn_status status = f ? EVN_OK : no_memory();
+    if (f) {
+        f->cells = cells;
+        f->vertices = mesh->vertices;
+        f->low = o->low;
+        f->high = o->high;
+        status = make_own(f, mesh, o);
+    }
+    status = ranks_agreed(o->cluster, status);
+    if (!status) status = share_levels(f, o->cluster);
+    if (!status) choose_periods(f, o->group);
+    if (!status) status = make_places(f);
+    if (!status) return EVN_OK;
+    far_close(f);
+    *out = NULL;
+    return status;
+}
+
+void far_close(struct far *f) {
+    if (!f) return;
+    for (int a = 0; f->target && a < f->skeletons->cells; a++) {
+        free(f->target[a].pair);
+        free(f->target[a].run);
+        free(f->target[a].row);
+        free(f->target[a].column);
+        free(f->target[a].first);
+        free(f->target[a].value);
+    }
+    for (int level = 0; level <= OCTREE_LEVELS; level++) free(f->level[level].work);
+    free(f->target);
+    free(f->rest);
+    free(f->near);
+    free(f->ring);
+    free(f->local);
+    skeletons_close(f->skeletons);
+    free(f);
+}

@@ -1,0 +1,100 @@
+/* The far field: what vertices do to others in cells that are not near, by skeletons.
+ *
+ * Between two far cells A and B of one level, rows r of A's skeleton of targets and columns s of
+ * B's of sources have the matrices' own row-vectors M_k(r,s), so the delays are exact:
+ *
+ *     M_k(i,j) = sum over r and s of weight_A[r][i] M_k(r,s) weight_B[s][j].
+ *
+ * Nothing comes from a far cell in less than `due` steps of its level, so a level is summed that
+ * many steps at a time, and no step of a group needs another one of it.
+ */
+#ifndef TDBEM_FAST_FAR_H
+#define TDBEM_FAST_FAR_H
+
+#include "tdbem/fast/skeleton.h"
+#include <evener/cluster.h>
+#include <evener/crew.h>
+
+/* Row-vectors of a target's rows with a source's columns, those of one length after another; of one
+ * length by columns, so that neighbours add to different rows. */
+struct far_run {
+    int length, entries;
+};
+struct far_pair {
+    int source;               /* cell */
+    int runs;                 /* how many, .. */
+    size_t run, entry, value; /* .. and the first of each among the target's */
+};
+
+struct far_target {
+    struct far_pair *pair; /* [the cell's fars] */
+    struct far_run *run;
+    uint16_t *row, *column, *first; /* of each row-vector; its first k */
+    float *value;
+    size_t runs, entries, values;
+};
+
+struct far_level {
+    int due;      /* steps at a time */
+    int reach;    /* largest k of its row-vectors, at least a period */
+    int soonest;  /* smallest k */
+    int length;   /* of its rings, in steps */
+    double *work; /* [cells + 1]: values before each of its cells */
+};
+
+/* A sum whose bits hardly depend on the order of what was added. */
+struct exact {
+    double high, low;
+};
+
+struct far {
+    const struct octree *cells;
+    struct skeletons *skeletons;
+    int vertices, period; /* period: steps at a time of the leaves */
+    int low, high;        /* rows low .. high-1 are summed */
+    struct far_level level[OCTREE_LEVELS + 1];
+    struct far_target *target; /* [cell] */
+    double *rest; /* [vertices]: what is to be taken off a row's sum over all columns and k, so that
+                     a constant makes nothing; 0 where it need not */
+    double bytes, values;
+    struct exact *near; /* [vertices]: sums of the near values of each row, until `rest` is known */
+    size_t doubles;     /* of a state */
+    size_t *ring, *local; /* [cell]: in a state, of its sources' steps, of its targets' sums */
+    size_t sums, recent;  /* in a state: [vertices * period], [period * vertices] */
+};
+
+struct far_options {
+    const struct slices_options *slices; /* of the matrices; without points and admittances */
+    int low, high;                       /* rows wanted: low .. high-1 */
+    int group;       /* steps of a group: `period` divides it, or it divides that */
+    double accuracy; /* see skeleton_options */
+    double highest;
+    int cores;
+    evn_cluster *cluster; /* whose ranks have rows each; NULL: this process alone */
+};
+
+/* Makes skeletons and row-vectors; the cells must outlive it. Every rank calls it. EVN_USAGE:
+ * slices' options; EVN_MEMORY; EVN_STOPPED. */
+evn_status far_open(struct far **out, const struct octree *cells, const struct mesh *mesh,
+                    const struct far_options *options);
+void far_close(struct far *far);
+
+/* For the rigid problem, in which a constant makes nothing: near columns as they are made, after
+ * the skew lag; and when all are, on all ranks, `rest` from them. EVN_MEMORY, and what ranks have
+ * failed with. */
+void far_add_near(struct far *far, const struct slices *near);
+evn_status far_hold_constants(struct far *far, evn_cluster *cluster);
+
+/* What has been, as far as far cells need it: `doubles` of them, all zero before step 1. */
+typedef double far_state;
+
+/* To be called before each step n, from 1 on, and after it, with its solution. */
+void far_begin(const struct far *far, far_state *state, int n, evn_crew *crew);
+void far_note(const struct far *far, far_state *state, int n, const double *a, evn_crew *crew);
+
+/* The sum of step n at vertex i. */
+static inline double far_sum(const struct far *f, const far_state *state, int n, int i) {
+    return state[f->sums + (size_t)i * (size_t)f->period + (size_t)((n - 1) % f->period)];
+}
+
+#endif

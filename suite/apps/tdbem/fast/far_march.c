@@ -1,0 +1,262 @@
+/* The far field step by step. Before the first step of a period of the leaves, level by level from
+ * the largest cells: what far cells give, if the level is due, and what the larger cell got, for
+ * the period. After its last step, from the leaves up: its solutions to all rings. */
+#include "tdbem/fast/far.h"
+#include "common/simd/lanes.h"
+#include <string.h>
+
+struct work {
+    const struct far *f;
+    far_state *state;
+    int n;           /* first step of the period */
+    const double *a; /* not used before the step is known */
+};
+
+/* ---- rings ---- */
+
+/* Steps t, from 1 on, are at reach + t-1 - frame * slide of a ring. */
+static int ring_slide(const struct far_level *l) { return l->length - l->reach; }
+
+static double *ring_at(const struct far *f, far_state *state, int level, int cell, int step) {
+    const struct far_level *l = &f->level[level];
+    const long frame = (long)state[level];
+    return state + f->ring[cell] + (l->reach + step - 1 - frame * ring_slide(l));
+}
+
+/* ---- before a period ---- */
+
+/* What row-vectors of one length add to the sums of `steps` steps, 8 or 16: a value meets so many
+ * elements of a ring. `due` and `length` are the strides of sums and rings. */
+INLINE const float *run_sums(const struct far_target *t, size_t entry, int entries, int count,
+                             const float *v, const double *ring, int length, double *local, int due,
+                             int steps) {
+    enum { MOST = 16 / LANES };
+    const int vectors = steps / LANES;
+    for (int n = 0; n < entries; n++, entry++, v += count) {
+        double *to = local + t->row[entry] * due;
+        const double *x = ring + (ptrdiff_t)t->column[entry] * length - t->first[entry];
+        vec sum[MOST];
+        for (int g = 0; g < vectors; g++) sum[g] = vec_loadu(to + g * LANES);
+        for (int k = 0; k < count; k++)
+            for (int g = 0; g < vectors; g++)
+                sum[g] += vec_set((double)v[k]) * vec_loadu(x - k + g * LANES);
+        for (int g = 0; g < vectors; g++) vec_storeu(to + g * LANES, sum[g]);
+    }
+    return v;
+}
+
+/* Likewise of any number of steps. */
+static const float *few_sums(const struct far_target *t, size_t entry, int entries, int count,
+                             const float *v, const double *ring, int length, double *local, int due,
+                             int steps) {
+    for (int n = 0; n < entries; n++, entry++)
+        for (int k = 0; k < count; k++, v++)
+            for (int q = 0; q < steps; q++)
+                local[t->row[entry] * due + q] +=
+                    (double)*v *
+                    ring[(ptrdiff_t)t->column[entry] * length - t->first[entry] - k + q];
+    return v;
+}
+
+/* With the usual lengths known to the compiler, so that nothing is decided within a run. */
+INLINE const float *any_run(const struct far_target *t, size_t entry, struct far_run run,
+                            const float *v, const double *ring, int length, double *local, int due,
+                            int steps) {
+#define OF_LENGTH(n)                                                                               \
+    case n: return run_sums(t, entry, run.entries, n, v, ring, length, local, due, steps);
+    switch (run.length) {
+        OF_LENGTH(5)
+        OF_LENGTH(6)
+        OF_LENGTH(7)
+        OF_LENGTH(8)
+        OF_LENGTH(9)
+        OF_LENGTH(10)
+        OF_LENGTH(11)
+        OF_LENGTH(12)
+    default: return run_sums(t, entry, run.entries, run.length, v, ring, length, local, due, steps);
+    }
+#undef OF_LENGTH
+}
+
+static void pair_sums(const struct far_target *t, const struct far_pair *p, const double *ring,
+                      int length, double *local, int due, int steps) {
+    const float *v = t->value + p->value;
+    size_t entry = p->entry;
+    for (int r = 0; r < p->runs; r++) {
+        const struct far_run run = t->run[p->run + (size_t)r];
+        v = steps == 16 ? any_run(t, entry, run, v, ring, length, local, due, 16)
+            : steps == 8
+                ? any_run(t, entry, run, v, ring, length, local, due, 8)
+                : few_sums(t, entry, run.entries, run.length, v, ring, length, local, due, steps);
+        entry += (size_t)run.entries;
+    }
+}
+
+/* What a target's far cells give, for the steps of its level. */
+static void take_far(const struct work *w, int level, int a) {
+    const struct far *f = w->f;
+    const int due = f->level[level].due, length = f->level[level].length;
+    double *local = w->state + f->local[a];
+    for (int p = 0; p < f->cells->cell[a].fars; p++) {
+        const struct far_pair *pair = &f->target[a].pair[p];
+        const double *ring = ring_at(f, w->state, level, pair->source, w->n);
+        for (int q = 0, steps; q < due; q += steps) {
+            const int left = due - q;
+            steps = left >= 16 ? 16 : left >= 8 ? 8 : left;
+            pair_sums(&f->target[a], pair, ring + q, length, local + q, due, steps);
+        }
+    }
+}
+
+/* Where the period lies in what a level has summed. */
+static int within(const struct work *w, int level) { return (w->n - 1) % w->f->level[level].due; }
+
+/* What the larger cell got, to one of its children's rows from the `c`-th candidate on. */
+static void take_parent(const struct work *w, int level, int a) {
+    const struct far *f = w->f;
+    const struct cell *cell = &f->cells->cell[a];
+    const struct skeleton *of = &f->skeletons->of[TARGETS][cell->parent];
+    const int rows = f->skeletons->of[TARGETS][a].count;
+    const int due = f->level[level].due, wide = f->level[level - 1].due;
+    const double *from = w->state + f->local[cell->parent] + within(w, level - 1);
+    double *to = w->state + f->local[a];
+    int c = 0;
+    for (int b = f->cells->cell[cell->parent].child; b < a; b++)
+        c += f->skeletons->of[TARGETS][b].count;
+    for (int i = 0; i < rows; i++)
+        for (int r = 0; r < of->count; r++) {
+            const double weight = of->weight[(size_t)r * (size_t)of->candidates + (size_t)(c + i)];
+            for (int q = 0; q < due; q++) to[i * due + q] += weight * from[r * wide + q];
+        }
+}
+
+/* The sums of a leaf's vertices, less what a constant would make. */
+static void leaf_sums(const struct work *w, int a) {
+    const struct far *f = w->f;
+    const struct cell *cell = &f->cells->cell[a];
+    const struct skeleton *of = &f->skeletons->of[TARGETS][a];
+    const int period = f->period;
+    const double *from = w->state + f->local[a], *old = w->state + f->recent;
+    for (int v = cell->begin; v < cell->end; v++) {
+        double *to = w->state + f->sums + (size_t)v * (size_t)period;
+        for (int q = 0; q < period; q++)
+            to[q] = -f->rest[v] * old[(size_t)q * (size_t)f->vertices + (size_t)v];
+        for (int r = 0; r < of->count; r++) {
+            const double weight =
+                of->weight[(size_t)r * (size_t)of->candidates + (size_t)(v - cell->begin)];
+            for (int q = 0; q < period; q++) to[q] += weight * from[r * period + q];
+        }
+    }
+}
+
+/* The first of a level's cells that is core `me`'s, by work. */
+static int share(const struct far *f, int level, int me, int cores) {
+    const struct far_level *l = &f->level[level];
+    const int count = f->cells->first[level + 1] - f->cells->first[level];
+    const double until = l->work[count] * me / cores;
+    int low = 0, high = count;
+    if (me == cores) return f->cells->first[level + 1];
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (l->work[middle] < until)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return f->cells->first[level] + low;
+}
+
+static void begin_level(const struct work *w, int level, int me, int cores) {
+    const struct far *f = w->f;
+    const struct far_level *l = &f->level[level];
+    const int end = share(f, level, me + 1, cores);
+    for (int a = share(f, level, me, cores); a < end; a++) {
+        if (f->cells->cell[a].begin >= f->high || f->cells->cell[a].end <= f->low) continue;
+        const int rows = f->skeletons->of[TARGETS][a].count;
+        memset(w->state + f->local[a], 0, (size_t)(rows * l->due) * sizeof(double));
+        if (f->cells->cell[a].fars) take_far(w, level, a);
+        if (f->cells->cell[a].parent >= 0) take_parent(w, level, a);
+        if (level == f->cells->level) leaf_sums(w, a);
+    }
+}
+
+static void begin_share(evn_crew *crew, int me, int cores, void *arg) {
+    const struct work *w = arg;
+    const struct far *f = w->f;
+    for (int level = 1; level <= f->cells->level; level++) {
+        if (!within(w, level)) begin_level(w, level, me, cores);
+        evn_crew_barrier(crew);
+    }
+}
+
+/* Cores that have half a million operations each. */
+static int cores_for(const struct far *f, evn_crew *crew) {
+    return evn_crew_cores(crew, f->values * f->period, 250000);
+}
+
+void far_begin(const struct far *f, far_state *state, int n, evn_crew *crew) {
+    struct work w = {f, state, n, NULL};
+    if ((n - 1) % f->period == 0) evn_crew_run(crew, NULL, cores_for(f, crew), begin_share, &w);
+}
+
+/* ---- after a period ---- */
+
+/* The period's steps of one cell's sources, to its ring. */
+static void grow_ring(const struct work *w, int level, int a) {
+    const struct far *f = w->f;
+    const struct far_level *l = &f->level[level];
+    const struct skeleton *of = &f->skeletons->of[SOURCES][a];
+    const struct cell *cell = &f->cells->cell[a];
+    const int period = f->period;
+    for (int r = 0; r < of->count; r++) {
+        double *to = ring_at(f, w->state, level, a, w->n) + (size_t)r * (size_t)l->length;
+        const double *weight = of->weight + (size_t)r * (size_t)of->candidates;
+        memset(to, 0, (size_t)period * sizeof *to);
+        for (int q = 0; !cell->children && q < period; q++) {
+            const double *a_q = w->state + f->recent + (size_t)q * (size_t)f->vertices;
+            for (int v = cell->begin; v < cell->end; v++) to[q] += weight[v - cell->begin] * a_q[v];
+        }
+        for (int b = cell->child; b < cell->child + cell->children; b++) {
+            const double *from = ring_at(f, w->state, level + 1, b, w->n);
+            const int count = f->skeletons->of[SOURCES][b].count;
+            for (int k = 0; k < count; k++, from += f->level[level + 1].length)
+                for (int q = 0; q < period; q++) to[q] += weight[k] * from[q];
+            weight += count;
+        }
+    }
+}
+
+/* What has gone out of reach makes room. */
+static void slide_rings(const struct work *w, int level, int begin, int end) {
+    const struct far *f = w->f;
+    const struct far_level *l = &f->level[level];
+    for (int a = begin; a < end; a++)
+        for (int r = 0; r < f->skeletons->of[SOURCES][a].count; r++) {
+            double *ring = w->state + f->ring[a] + (size_t)r * (size_t)l->length;
+            memmove(ring, ring + ring_slide(l), (size_t)l->reach * sizeof *ring);
+        }
+}
+
+static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
+    const struct work *w = arg;
+    const struct far *f = w->f;
+    for (int level = f->cells->level; level > 0; level--) {
+        const int begin = share(f, level, me, cores), end = share(f, level, me + 1, cores);
+        const long frame = (w->n - 1) / ring_slide(&f->level[level]);
+        if ((long)w->state[level] != frame) {
+            slide_rings(w, level, begin, end);
+            evn_crew_barrier(crew);
+            if (me == 0) w->state[level] = (double)frame;
+            evn_crew_barrier(crew);
+        }
+        for (int a = begin; a < end; a++) grow_ring(w, level, a);
+        evn_crew_barrier(crew);
+    }
+}
+
+void far_note(const struct far *f, far_state *state, int n, const double *a, evn_crew *crew) {
+    const int q = (n - 1) % f->period;
+    struct work w = {f, state, n - q, a};
+    memcpy(state + f->recent + (size_t)q * (size_t)f->vertices, a, (size_t)f->vertices * sizeof *a);
+    if (q == f->period - 1) evn_crew_run(crew, NULL, cores_for(f, crew), grow_share, &w);
+}

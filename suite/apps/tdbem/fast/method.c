@@ -1,0 +1,138 @@
+/* The choice of the method, and what the fast one will need. */
+#include "tdbem/fast/method.h"
+#include <evener/machine.h>
+#include <math.h>
+#include <string.h>
+
+evn_status method_find(enum method *out, const char *name) {
+    static const char *const names[] = {"auto", "plain", "fast"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, names[i])) {
+            *out = (enum method)i;
+            return EVN_OK;
+        }
+    return evn_fail(EVN_USAGE, "method: \"%s\", expected auto, plain or fast", name);
+}
+
+/* What the fast method does not do; NULL: nothing. */
+static const char *obstacle(const tdbem *p) {
+    const tdbem_options *o = &p->options;
+    if (o->eta == 0) return "without the combined equation (eta 0) nothing damps its errors";
+    if (o->admittance) return "it has no admittances";
+    if (o->planes) return "it has no planes";
+    if (o->matrices) return "its matrices are not kept in files";
+    return NULL;
+}
+
+/* Edges that a leaf is wide: near pairs and far skeletons are about as many then. The leaves of
+ * large triangles are three of these wide, so that far ones do not touch. */
+static const double LEAF_EDGES = 6.7, LEAF_LARGEST = 3;
+
+static double leaf_width(const struct mesh *m) {
+    return fmax(LEAF_EDGES * m->h_mean, LEAF_LARGEST * m->h_max);
+}
+
+static double extent(const struct mesh *m) {
+    double size = 0;
+    for (int i = 0; i < 3; i++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int v = 0; v < m->vertices; v++) {
+            low = fmin(low, m->x[v][i]);
+            high = fmax(high, m->x[v][i]);
+        }
+        size = fmax(size, high - low);
+    }
+    return size;
+}
+
+/* Bytes of the plain method's matrices, some steps a pair. */
+static double plain_bytes(const tdbem *p) {
+    const double pairs = (double)p->mesh->vertices * p->mesh->vertices;
+    return 8 * pairs * (3 * p->mesh->h_mean / p->shape.delta + 2);
+}
+
+static int fits(const tdbem *p) {
+    const double given = p->options.memory;
+    const double room = given > 0 ? given : 0.9 * (double)evn_machine_memory_available(NULL);
+    return room <= 0 || plain_bytes(p) / p->ranks <= room;
+}
+
+static evn_status open_cells(tdbem *p) {
+    const double size = extent(p->mesh), leaf = leaf_width(p->mesh);
+    int level = 0;
+    while (ldexp(leaf, level) < size && level < OCTREE_LEVELS) level++;
+    return octree_open(&p->octree, p->mesh, fmax(size, ldexp(leaf, level)), level);
+}
+
+evn_status method_choose(tdbem *p) {
+    enum method method;
+    const char *why = obstacle(p);
+    evn_status status = method_find(&method, p->options.method);
+    if (status) return status;
+    if (method == METHOD_FAST && why) return evn_fail(EVN_USAGE, "method fast: %s", why);
+    if (method == METHOD_AUTO)
+        method =
+            !why && (p->mesh->vertices >= METHOD_LEAST || !fits(p)) ? METHOD_FAST : METHOD_PLAIN;
+    p->shape.fast = method == METHOD_FAST;
+    return p->shape.fast ? open_cells(p) : EVN_OK;
+}
+
+evn_status method_make(tdbem *p, const struct slices_options *slices, int cores) {
+    struct slices_options so = *slices;
+    const int vertices = p->mesh->vertices, low = tdbem_row(p, p->me),
+              high = tdbem_row(p, p->me + 1);
+    so.near = NULL;
+    so.points = 0;
+    const struct far_options fo = {.slices = &so,
+                                   .low = low < vertices ? low : vertices,
+                                   .high = high < vertices ? high : vertices,
+                                   .group = p->options.group,
+                                   .accuracy = p->options.accuracy,
+                                   .highest = 2 * M_PI / (8 * p->mesh->h_mean),
+                                   .cores = cores,
+                                   .cluster = p->cluster};
+    const struct method_needs far = method_expect(p);
+    const double near = (double)p->layout->nnz,
+                 share = far.values / (far.values + near / METHOD_APART);
+    p->told[1] = share;
+    evn_status status = far_open(&p->far, p->octree, p->mesh, &fo);
+    p->told[0] = share;
+    p->told[1] = 1 - share;
+    if (status) return status;
+    p->shape.far_values = p->far->values;
+    p->shape.far_bytes = p->far->bytes;
+    p->shape.flop_per_step += 2 * p->far->values;
+    return EVN_OK;
+}
+
+/* Vertices of a cell's skeleton, as they were seen on spheres: by the width of the cell in edges,
+ * for an accuracy of 1e-3, and some more for each digit. */
+static double skeleton_size(const struct cell *cell, double edges, double accuracy) {
+    static const double seen[][2] = {{1.7, 14}, {3.3, 16}, {6.7, 25}, {13, 44}, {27, 90}};
+    int i = 1;
+    while (i < 4 && edges > seen[i][0]) i++;
+    const double along = log(edges / seen[i - 1][0]) / log(seen[i][0] / seen[i - 1][0]);
+    const double size = seen[i - 1][1] * pow(seen[i][1] / seen[i - 1][1], along);
+    return fmin(size * fmax(0.3, 1 - 0.32 * log10(accuracy * 1e3)), cell->end - cell->begin);
+}
+
+struct method_needs method_expect(const tdbem *p) {
+    struct method_needs needs = {0};
+    const struct octree *o = p->octree;
+    const double step = p->shape.delta / p->mesh->h_mean, each = 3 / step + 2;
+    for (int level = 2; o && level <= o->level; level++) {
+        const double edges = octree_width(o, level) / p->mesh->h_mean;
+        for (int a = o->first[level]; a < o->first[level + 1]; a++) {
+            const struct cell *cell = &o->cell[a];
+            const double size = skeleton_size(cell, edges, p->options.accuracy);
+            double others = 0;
+            for (int b = 0; b < cell->fars; b++)
+                others +=
+                    skeleton_size(&o->cell[o->list[cell->far + b]], edges, p->options.accuracy);
+            needs.values += each * size * others;
+            needs.bytes += (4 * each + 6) * size * others;
+            needs.state += 8 * size * (16 + 10 * edges / step);
+        }
+    }
+    return needs;
+}

@@ -1,0 +1,339 @@
+/* Level by level from the leaves up: a larger cell's candidates are its children's skeletons. */
+#include "tdbem/fast/skeleton.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FREQUENCIES = 6,       /* 0 to the highest */
+    SAMPLE = 240,          /* far vertices, half of them within three cells */
+    ROWS = 2 * FREQUENCIES /* of what a candidate makes at one of these: real and imaginary parts */
+};
+
+/* A point that stands for a vertex's function on one of its triangles. */
+struct spot {
+    double x[3], normal[3], weight;
+};
+
+struct field {
+    const struct octree *cells;
+    const struct mesh *mesh;
+    struct skeleton_options is;
+    int *start; /* [vertices + 1]: the spots of each vertex */
+    struct spot *spot;
+    double (*normal)[3]; /* [vertices]: mean of those around */
+};
+
+/* ---- spots ---- */
+
+/* Where the vertex's function has its centre of mass on the triangle, with its mass. */
+static void spot_make(struct spot *s, const struct mesh *m, int triangle, int corner) {
+    const int *c = m->corner[triangle];
+    s->weight = mesh_normal(m, triangle, s->normal) / 3;
+    for (int i = 0; i < 3; i++)
+        s->x[i] = 0.25 * (m->x[c[0]][i] + m->x[c[1]][i] + m->x[c[2]][i] + m->x[c[corner]][i]);
+}
+
+static evn_status field_open(struct field *f) {
+    const struct mesh *m = f->mesh;
+    const size_t vertices = (size_t)m->vertices;
+    f->start = calloc(vertices + 2, sizeof *f->start);
+    f->spot = malloc(3 * (size_t)m->triangles * sizeof *f->spot);
+    f->normal = calloc(vertices, sizeof *f->normal);
+    if (!f->start || !f->spot || !f->normal)
+        return evn_fail(EVN_MEMORY, "fast: no memory for %d vertices", m->vertices);
+    for (int t = 0; t < m->triangles; t++)
+        for (int e = 0; e < 3; e++) f->start[m->corner[t][e] + 2]++;
+    for (size_t v = 2; v <= vertices; v++) f->start[v] += f->start[v - 1];
+    for (int t = 0; t < m->triangles; t++)
+        for (int e = 0; e < 3; e++) {
+            const int v = m->corner[t][e];
+            struct spot *s = &f->spot[f->start[v + 1]++];
+            spot_make(s, m, t, e);
+            for (int i = 0; i < 3; i++) f->normal[v][i] += s->weight * s->normal[i];
+        }
+    for (size_t v = 0; v < vertices; v++) {
+        double *n = f->normal[v];
+        const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int i = 0; i < 3 && length > 0; i++) n[i] /= length;
+    }
+    return EVN_OK;
+}
+
+static void field_close(struct field *f) {
+    free(f->start);
+    free(f->spot);
+    free(f->normal);
+}
+
+/* ---- what candidates make at a far vertex ---- */
+
+/* Adds a spot's part at vertex `v`, as source or as target of it, to value[2 f], value[2 f + 1] of
+ * each frequency f. With G = exp(-ikr)/r and normals nx where the field is tested and ny where its
+ * source is: rigid -d/dnx d/dny G - ik eta d/dny G, soft (ik + 1/longest) G + eta d/dnx G. */
+static void add_spot(const struct field *f, const struct spot *s, int v, enum side side,
+                     double value[ROWS]) {
+    const double *x = f->mesh->x[v], *n = f->normal[v], eta = f->is.eta;
+    const double way = side == SOURCES ? 1 : -1; /* from the source to where it is tested */
+    double r2 = 0, along_v = 0, along_s = 0, both = 0;
+    for (int i = 0; i < 3; i++) {
+        const double d = way * (x[i] - s->x[i]);
+        r2 += d * d;
+        along_v += d * n[i];
+        along_s += d * s->normal[i];
+        both += n[i] * s->normal[i];
+    }
+    const double r = sqrt(r2), one = 1 / r;
+    const double nx = (side == SOURCES ? along_v : along_s) * one;
+    const double ny = (side == SOURCES ? along_s : along_v) * one;
+    const double step = f->is.highest / (FREQUENCIES - 1);
+    const double cs = cos(step * r), sn = -sin(step * r);
+    double re = s->weight * one, im = 0; /* G */
+    for (int m = 0; m < FREQUENCIES; m++) {
+        const double k = m * step;
+        double a, b; /* the value is (a + ib) G */
+        if (f->is.problem == TDBEM_RIGID) {
+            /* G' = (-1/r - ik) G, G'' - G'/r = (3/r^2 + 3ik/r - k^2) G */
+            const double cross = nx * ny;
+            a = (3 * one * one - k * k) * cross - one * one * both;
+            b = 3 * k * one * cross - k * one * both;
+            /* -ik eta (1/r + ik) ny */
+            a += eta * k * k * ny;
+            b -= eta * k * one * ny;
+        } else {
+            a = 1 / f->mesh->longest - eta * one * nx;
+            b = k - eta * k * nx;
+        }
+        value[2 * m] += a * re - b * im;
+        value[2 * m + 1] += a * im + b * re;
+        const double turned = re * cs - im * sn;
+        im = re * sn + im * cs;
+        re = turned;
+    }
+}
+
+/* ---- the Gram matrix of a cell's candidates ---- */
+
+/* Vertices beyond the near cells: about `most`, evenly of those within three cells, or of the rest;
+ * how many. */
+static int sample(const struct field *f, int a, int level, int beyond, int most, int *out) {
+    const struct octree *c = f->cells;
+    long all = 0, seen = 0;
+    int count = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int b = c->first[level]; b < c->first[level + 1]; b++) {
+            const struct cell *cell = &c->cell[b];
+            int apart = 0;
+            for (int i = 0; i < 3; i++) {
+                const int d = abs(cell->at[i] - c->cell[a].at[i]);
+                if (d > apart) apart = d;
+            }
+            if (apart < 2 || (apart > 3) != beyond) continue;
+            const int size = cell->end - cell->begin;
+            if (!pass) all += size;
+            for (int v = cell->begin; pass && v < cell->end; v++, seen++)
+                if (all <= most || seen * most / all != (seen + 1) * most / all) out[count++] = v;
+        }
+    return count;
+}
+
+/* Room of a thread for the largest cell. */
+struct room {
+    int candidates; /* at most */
+    double *value;  /* [candidates * ROWS] of one far vertex */
+    double *row;    /* [ROWS * candidates], scaled */
+    double *gram;   /* [candidates * candidates] */
+    double *factor; /* likewise: column k of the Cholesky factor from k * candidates on */
+    double *left;   /* [candidates]: what is left of the diagonal */
+    int *pivot;     /* [candidates] */
+};
+
+static void add_far(const struct field *f, const int *candidate, int n, int v, enum side side,
+                    struct room *w) {
+    memset(w->value, 0, (size_t)n * ROWS * sizeof *w->value);
+    for (int c = 0; c < n; c++)
+        for (int s = f->start[candidate[c]]; s < f->start[candidate[c] + 1]; s++)
+            add_spot(f, &f->spot[s], v, side, w->value + (size_t)c * ROWS);
+    for (int m = 0; m < FREQUENCIES; m++) {
+        double norm = 0;
+        for (int c = 0; c < n; c++)
+            for (int part = 0; part < 2; part++) {
+                const double y = w->value[c * ROWS + 2 * m + part];
+                norm += y * y;
+            }
+        const double scale = norm > 0 ? 1 / sqrt(norm) : 0;
+        for (int part = 0; part < 2; part++)
+            for (int c = 0; c < n; c++)
+                w->row[(2 * m + part) * n + c] = scale * w->value[c * ROWS + 2 * m + part];
+    }
+    for (int r = 0; r < ROWS; r++) {
+        const double *y = w->row + (size_t)r * (size_t)n;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= i; j++) w->gram[i * n + j] += y[i] * y[j];
+    }
+}
+
+/* Pivots until what is left is below accuracy^2 of all; how many. */
+static int factorise(struct room *w, int n, double accuracy) {
+    double all = 0, left = 0;
+    for (int i = 0; i < n; i++) all += w->left[i] = w->gram[i * n + i];
+    left = all;
+    int rank = 0;
+    while (rank < n && left > accuracy * accuracy * all) {
+        double *column = w->factor + (size_t)rank * (size_t)n;
+        int p = 0;
+        for (int i = 1; i < n; i++)
+            if (w->left[i] > w->left[p]) p = i;
+        if (!(w->left[p] > 1e-14 * all)) break;
+        const double root = sqrt(w->left[p]);
+        for (int i = 0; i < n; i++) {
+            double x = w->gram[i > p ? i * n + p : p * n + i];
+            for (int k = 0; k < rank; k++)
+                x -= w->factor[(size_t)k * (size_t)n + (size_t)i] *
+                     w->factor[(size_t)k * (size_t)n + (size_t)p];
+            column[i] = x / root;
+        }
+        left = 0;
+        for (int i = 0; i < n; i++) {
+            w->left[i] = fmax(w->left[i] - column[i] * column[i], 0);
+            if (i == p) w->left[i] = -1;
+            left += fmax(w->left[i], 0);
+        }
+        w->pivot[rank++] = p;
+    }
+    return rank;
+}
+
+/* weight = L^-T l of each candidate, those of the skeleton themselves. */
+static void find_weights(const struct room *w, int n, struct skeleton *s) {
+    for (int c = 0; c < n; c++) {
+        for (int r = s->count - 1; r >= 0; r--) {
+            double x = w->factor[(size_t)r * (size_t)n + (size_t)c];
+            for (int k = r + 1; k < s->count; k++)
+                x -= w->factor[(size_t)r * (size_t)n + (size_t)w->pivot[k]] * s->weight[k * n + c];
+            s->weight[r * n + c] = x / w->factor[(size_t)r * (size_t)n + (size_t)w->pivot[r]];
+        }
+    }
+    for (int r = 0; r < s->count; r++)
+        for (int k = 0; k < s->count; k++) s->weight[k * n + w->pivot[r]] = k == r;
+}
+
+/* ---- all cells ---- */
+
+static int is_needed(const struct octree *c, int a) {
+    for (; a >= 0; a = c->cell[a].parent)
+        if (c->cell[a].fars) return 1;
+    return 0;
+}
+
+static int candidates_of(const struct skeletons *all, const struct octree *c, int a, enum side side,
+                         int *out) {
+    const struct cell *cell = &c->cell[a];
+    int n = 0;
+    for (int v = cell->begin; !cell->children && v < cell->end; v++, n++)
+        if (out) out[n] = v;
+    for (int b = cell->child; b < cell->child + cell->children; b++) {
+        const struct skeleton *s = &all->of[side][b];
+        if (out) memcpy(out + n, s->vertex, (size_t)s->count * sizeof *out);
+        n += s->count;
+    }
+    return n;
+}
+
+static int room_open(struct room *w, int n) {
+    const size_t most = (size_t)n + 1;
+    *w = (struct room){.candidates = n,
+                       .value = malloc(most * ROWS * sizeof(double)),
+                       .row = malloc(most * ROWS * sizeof(double)),
+                       .gram = malloc(most * most * sizeof(double)),
+                       .factor = malloc(most * most * sizeof(double)),
+                       .left = malloc(most * sizeof(double)),
+                       .pivot = malloc(most * sizeof(int))};
+    return w->value && w->row && w->gram && w->factor && w->left && w->pivot;
+}
+
+static void room_close(struct room *w) {
+    free(w->value);
+    free(w->row);
+    free(w->gram);
+    free(w->factor);
+    free(w->left);
+    free(w->pivot);
+}
+
+/* 0: no memory. */
+static int choose(const struct field *f, struct skeletons *all, int a, int level, enum side side,
+                  struct room *w, int *candidate) {
+    struct skeleton *s = &all->of[side][a];
+    int far[2 * SAMPLE + 2];
+    const int n = candidates_of(all, f->cells, a, side, candidate);
+    int fars = sample(f, a, level, 0, SAMPLE / 2, far);
+    fars += sample(f, a, level, 1, SAMPLE - fars, far + fars);
+    memset(w->gram, 0, (size_t)n * (size_t)n * sizeof *w->gram);
+    for (int t = 0; t < fars; t++) add_far(f, candidate, n, far[t], side, w);
+    s->candidates = n;
+    s->count = factorise(w, n, f->is.accuracy);
+    s->vertex = malloc(((size_t)s->count + 1) * sizeof *s->vertex);
+    s->weight = malloc(((size_t)s->count * (size_t)n + 1) * sizeof *s->weight);
+    if (!s->vertex || !s->weight) return 0;
+    for (int r = 0; r < s->count; r++) s->vertex[r] = candidate[w->pivot[r]];
+    find_weights(w, n, s);
+    return 1;
+}
+
+static int choose_level(const struct field *f, struct skeletons *all, int level, int cores) {
+    const struct octree *c = f->cells;
+    int most = 0, ok = 1;
+    for (int a = c->first[level]; a < c->first[level + 1]; a++)
+        for (int side = 0; side < SIDES; side++) {
+            const int n = candidates_of(all, c, a, (enum side)side, NULL);
+            if (n > most) most = n;
+        }
+#pragma omp parallel num_threads(cores) reduction(& : ok)
+    {
+        struct room room;
+        int *candidate = malloc(((size_t)most + 1) * sizeof *candidate);
+        ok &= room_open(&room, most) && candidate;
+#pragma omp for schedule(dynamic, 1)
+        for (int a = c->first[level]; a < c->first[level + 1]; a++)
+            for (int side = 0; ok && side < SIDES && is_needed(c, a); side++)
+                ok &= choose(f, all, a, level, (enum side)side, &room, candidate);
+        room_close(&room);
+        free(candidate);
+    }
+    return ok;
+}
+
+evn_status skeletons_open(struct skeletons **out, const struct octree *c, const struct mesh *m,
+                          const struct skeleton_options *o, int cores) {
+    struct field field = {.cells = c, .mesh = m, .is = *o};
+    struct skeletons *all = *out = calloc(1, sizeof *all);
+    if (!all) return evn_fail(EVN_MEMORY, "fast: no memory");
+    all->cells = c->first[c->level + 1];
+    int ok = 1;
+    for (int side = 0; side < SIDES; side++) {
+        all->of[side] = calloc((size_t)all->cells, sizeof *all->of[side]);
+        ok &= all->of[side] != NULL;
+    }
+    evn_status status = field_open(&field);
+    for (int level = c->level; !status && ok && level > 1; level--)
+        ok = choose_level(&field, all, level, cores);
+    if (!status && !ok) status = evn_fail(EVN_MEMORY, "fast: no memory for skeletons");
+    field_close(&field);
+    if (!status) return EVN_OK;
+    skeletons_close(all);
+    *out = NULL;
+    return status;
+}
+
+void skeletons_close(struct skeletons *all) {
+    if (!all) return;
+    for (int side = 0; side < SIDES; side++) {
+        for (int a = 0; all->of[side] && a < all->cells; a++) {
+            free(all->of[side][a].vertex);
+            free(all->of[side][a].weight);
+        }
+        free(all->of[side]);
+    }
+    free(all);
+}

@@ -1,0 +1,46 @@
+/* Skeletons: the few vertices of a cell that speak for all of them to whatever is far.
+ *
+ * As sources (columns of the matrices): a_j of the cell's vertices act on all that is beyond the
+ * cells near to it as m_s = sum over j of weight[s][j] a_j do at the skeleton's vertices alone. As
+ * targets (rows): what comes from there at vertex i is the sum over r of weight[r][i] of what comes
+ * at the skeleton's. Weights are real, and the same for all frequencies up to `highest`, so they
+ * act on each step alone.
+ *
+ * A leaf chooses among its vertices, a larger cell among its children's skeletons (interpolative
+ * decomposition, by pivoted Cholesky of the Gram matrix of what dipoles or charges there make at a
+ * sample of far vertices, at some frequencies).
+ */
+#ifndef TDBEM_FAST_SKELETON_H
+#define TDBEM_FAST_SKELETON_H
+
+#include "tdbem/mesh/octree.h"
+#include "tdbem/matrices/slices.h"
+
+enum side { SOURCES, TARGETS, SIDES };
+
+struct skeleton {
+    int count, candidates;
+    int *vertex;    /* [count] */
+    double *weight; /* [count * candidates] */
+};
+
+struct skeletons {
+    int cells;
+    struct skeleton *of[SIDES]; /* [cell]; count 0 where neither it nor a larger cell of it has far
+                                   ones */
+};
+
+struct skeleton_options {
+    enum tdbem_problem problem;
+    double eta;
+    double highest;  /* wave number; above it nothing is promised */
+    double accuracy; /* of what is left out, relative, in the mean over far vertices */
+};
+
+/* On `cores` threads; the bits do not depend on how many. EVN_MEMORY. */
+evn_status skeletons_open(struct skeletons **out, const struct octree *cells,
+                          const struct mesh *mesh, const struct skeleton_options *options,
+                          int cores);
+void skeletons_close(struct skeletons *skeletons);
+
+#endif

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""td-bem's fast method: beside the plain one, and the same bits whatever computes.
+
+Run: ctest -R '^command-tdbem-fast$', or tests/command/test_tdbem_fast.py build/evener [test ..]
+"""
+import csv
+import json
+import unittest
+
+import base
+
+BODY = ["--mesh", "box:5,3,0.6,0.3", "--accuracy", "1e-2"]
+
+
+class Base(base.Base):
+    def march(self, *words):
+        self.evener("run", "td-bem", *BODY, "--quiet", "--json", "r.json", *words)
+        return json.loads(self.read("r.json"))
+
+
+class Far(Base):
+    def test_as_plain(self):
+        self.write("probes.txt", "6 0 0\n0 1 3\n")
+        fields = []
+        for method in ("plain", "fast"):
+            r = self.march("--method", method, "--units", "1:CPU:1", "--steps", "150", "--probes", "probes.txt", "--probe-output", "p.csv")
+            self.assertEqual(r["method"], method)
+            self.assertEqual("far" in r, method == "fast")
+            rows = list(csv.reader(line for line in self.read("p.csv").split("\n") if line and line[0] != "#"))[1:]
+            fields.append([float(x) for row in rows for x in row[1:]])
+        self.assertGreater(r["far"]["values"], 10000)
+        self.assertGreater(r["far"]["bytes"], 4 * r["far"]["values"])
+        most = max(map(abs, fields[0]))
+        error = max(abs(a - b) for a, b in zip(*fields)) / most
+        self.assertTrue(1e-9 < error < 1e-3, error)
+
+    def test_units(self):
+        alone = self.march("--method", "fast", "--units", "1:CPU:1", "--steps", "50")
+        for words in (["--units", "2:CPU:1", "--oversubscribe"], ["--units", "1:CPU:2", "--oversubscribe"], ["--processes", "3", "--units", "1:CPU:1", "--oversubscribe"],
+                      ["--units", "1:CPU:1", "--memory", "15MB"]):
+            r = self.march("--method", "fast", "--steps", "50", *words)
+            self.assertEqual(r["hash"], alone["hash"], words)
+            if "--memory" in words:
+                self.assertLess(r["matrix"]["resident_blocks"], r["matrix"]["blocks"])
+
+    def test_restart(self):
+        for group, first in (("16", "64"), ("12", "60"), ("5", "65")):
+            words = ["--method", "fast", "--units", "1:CPU:1", "--ng", group]
+            whole = self.march(*words, "--steps", "120")
+            self.march(*words, "--steps", first, "--checkpoint", "c", "--every", first)
+            r = self.march(*words, "--steps", "120", "--restart", "c")
+            self.assertEqual(r["hash"], whole["hash"], group)
+        self.refuses(["run", "td-bem", *BODY, "--method", "plain", "--ng", "5", "--units", "1:CPU:1", "--steps", "120", "--restart", "c"], "another", page=True)
+
+    def test_incidences(self):
+        self.write("two.txt", "b plane 1 1 0\na plane 0 0 1\n")
+        self.write("one.txt", "a plane 0 0 1\n")
+        one = self.march("--method", "fast", "--units", "1:CPU:1", "--steps", "60", "--waves", "one.txt")
+        two = self.march("--method", "fast", "--units", "1:CPU:1", "--steps", "60", "--waves", "two.txt")
+        self.assertEqual(two["incidences"][1]["hash"], one["hash"])
+
+
+class Choice(Base):
+    def test_auto(self):
+        self.assertEqual(self.march("--units", "1:CPU:1", "--steps", "1")["method"], "plain")
+        said = self.evener("run", "td-bem", "--mesh", "sphere:5", "--dry").stdout
+        self.assertIn("of far cells", said)
+        said = self.evener("run", "td-bem", "--mesh", "sphere:5", "--dry", "--method", "plain").stdout
+        self.assertNotIn("of far cells", said)
+
+    def test_refused(self):
+        for words, said in ((["--eta", "0"], "combined equation"), (["--admittance", "0.5"], "admittances"), (["--planes", "z=-2"], "planes"),
+                            (["--matrices", "m"], "files"), (["--accuracy", "0"], "accuracy"), (["--accuracy", "2"], "expected 1e-7 to 1")):
+            self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "fast", *words], said)
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "quick"], "expected auto, plain or fast")
+
+
+if __name__ == "__main__":
+    unittest.main()
