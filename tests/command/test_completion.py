@@ -37,7 +37,7 @@ class Completion(Base):
                 self.assertEqual(self.completed(shell, "evener run ft"), {"ft"})
                 self.assertTrue({"bt-mz", "td-bem", "adaptive"} <= self.completed(shell, "evener run "))
                 self.assertIn("schedules", self.completed(shell, "evener bench s"))
-                self.assertEqual(self.completed(shell, "evener run td-bem --me"), {"--mesh", "--memory"})
+                self.assertEqual(self.completed(shell, "evener run td-bem --me"), {"--mesh", "--memory", "--method"})
                 self.assertIn("--mesh", self.completed(shell, "evener run td-bem --units 1:CPU:1 --me"))
                 self.assertNotIn("--mesh", self.completed(shell, "evener run ft --me"))
                 self.assertFalse({"ft", "run"} & self.completed(shell, "evener run ft --class "))

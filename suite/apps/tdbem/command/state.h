@@ -11,7 +11,8 @@
 struct words {
     const char *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *source, *waves,
         *pulse;
-    const char *precision, *layout, *order, *solver, *method, *accuracy, *probes, *probe_output, *vertices;
+    const char *precision, *layout, *order, *solver, *method, *accuracy, *probes, *probe_output,
+        *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
     const char *transfer_function, *impulse_response, *sample_rate;
     const char *admittance, *planes, *frequencies, *spectrum, *far_field, *memory, *scratch, *scale,

@@ -1,6 +1,5 @@
 /* The choice of the method, and what the fast one will need. */
 #include "tdbem/fast/method.h"
-#include <evener/machine.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,18 +44,6 @@ static double extent(const struct mesh *m) {
     return size;
 }
 
-/* Bytes of the plain method's matrices, some steps a pair. */
-static double plain_bytes(const tdbem *p) {
-    const double pairs = (double)p->mesh->vertices * p->mesh->vertices;
-    return 8 * pairs * (3 * p->mesh->h_mean / p->shape.delta + 2);
-}
-
-static int fits(const tdbem *p) {
-    const double given = p->options.memory;
-    const double room = given > 0 ? given : 0.9 * (double)evn_machine_memory_available(NULL);
-    return room <= 0 || plain_bytes(p) / p->ranks <= room;
-}
-
 static evn_status open_cells(tdbem *p) {
     const double size = extent(p->mesh), leaf = leaf_width(p->mesh);
     int level = 0;
@@ -71,8 +58,7 @@ evn_status method_choose(tdbem *p) {
     if (status) return status;
     if (method == METHOD_FAST && why) return evn_fail(EVN_USAGE, "method fast: %s", why);
     if (method == METHOD_AUTO)
-        method =
-            !why && (p->mesh->vertices >= METHOD_LEAST || !fits(p)) ? METHOD_FAST : METHOD_PLAIN;
+        method = !why && p->mesh->vertices >= METHOD_LEAST ? METHOD_FAST : METHOD_PLAIN;
     p->shape.fast = method == METHOD_FAST;
     return p->shape.fast ? open_cells(p) : EVN_OK;
 }

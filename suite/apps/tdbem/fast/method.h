@@ -11,9 +11,8 @@ enum method { METHOD_AUTO, METHOD_PLAIN, METHOD_FAST };
 evn_status method_find(enum method *out, const char *name);
 
 /* Decides, of a problem that has its mesh and delta, and for the fast method renumbers the vertices
- * and makes p->octree. auto: fast from METHOD_LEAST vertices on, or where the plain method's
- * matrices are larger than the memory that they may take; plain where the fast one cannot do what
- * is asked for. EVN_USAGE: fast, and it cannot; EVN_MEMORY. */
+ * and makes p->octree. auto: fast from METHOD_LEAST vertices on, plain where the fast one cannot do
+ * what is asked for. EVN_USAGE: fast, and it cannot; EVN_MEMORY. */
 enum { METHOD_LEAST = 4000 };
 evn_status method_choose(tdbem *p);
 

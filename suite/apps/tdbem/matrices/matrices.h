@@ -28,11 +28,11 @@ evn_status matrices_tasks(tdbem *p);
  * matrices_open(), and stays so. */
 struct matrices_needs {
     int kmax;
-    double values; /* of the matrices */
-    double bytes;  /* of the layout */
+    double values;                /* of the matrices */
+    double bytes;                 /* of the layout */
     double far_values, far_bytes; /* of the fast method's far field, if it is that */
-    double memory; /* of the process at most, where all is in memory */
-    double least;  /* likewise, where blocks go to disk as far as possible */
+    double memory;                /* of the process at most, where all is in memory */
+    double least;                 /* likewise, where blocks go to disk as far as possible */
 };
 evn_status matrices_expect(tdbem *p, struct matrices_needs *out);
 
