@@ -2,8 +2,7 @@
 """Stability of td-bem in long runs: 20,000 steps of 0.2 to 1.5 mean edges on twelve bodies, rigid and soft.
 
 The late field, the largest |a| in the last transit of the body, must be below 1e-9 of the largest of all, or the
-run be refused at its start (status 2). The air of a sealed rigid cavity keeps a constant for ever, of which the
-discretization lets in up to 1e-3. Exit status 1 if a late field is larger.
+run be refused at its start (status 2), as a sealed rigid cavity is. Exit status 1 if a late field is larger.
 
 Usage: suite/bench/tdbem_stability.py [build/evener [steps [NAME of a body ..]]]
 """
@@ -189,8 +188,7 @@ def main():
                 words = []
                 for ratio in RATIOS:
                     late, code, why = run(evener, mesh, ratio, problem, steps, folder)
-                    bound = 1e-3 if name == "sealed cavity" and problem == "rigid" else 1e-9
-                    bad = code not in (0, 2) or (late is not None and not late < bound)
+                    bad = code not in (0, 2) or (late is not None and not late < 1e-9)
                     failed |= bad
                     print("%12s" % ("%.1e%s" % (late, "*" if bad else "") if late is not None
                                     else "refused" if code == 2 else "status %d*" % code), end="", flush=True)

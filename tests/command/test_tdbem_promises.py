@@ -161,6 +161,17 @@ class Bodies(Base):
         self.evener("--mesh", thin, "--problem", "soft", "--steps", "2", "--quiet")
         self.evener("--mesh", self.cubes((0, 0, 0), (1.0045, 0, 0)), "--steps", "2", "--quiet")
 
+    def test_cavity(self):
+        """A sealed hole of a rigid body is refused, unless something is in it that sound can come from or go to; a soft one keeps nothing."""
+        mesh = self.cubes((0, 0, 0))
+        lines = self.read(mesh).split("\n")
+        inner = [" ".join(str(0.25 + 0.5 * float(x)) for x in line.split()) for line in lines[2:10]]
+        turned = ["3 " + " ".join(str(8 + int(c)) for c in reversed(line.split()[1:])) for line in lines[10:22]]
+        mesh = self.write("hole.off", "\n".join(["OFF", "16 24 0", *lines[2:10], *inner, *lines[10:22], *turned, ""]))
+        self.refused("--mesh", mesh, "--steps", "2", says="sealed off")
+        for words in ("--problem", "soft"), ("--admittance", "0.5"), ("--source", "0.5,0.5,0.52"):
+            self.evener("--mesh", mesh, "--steps", "2", "--quiet", *words)
+
     def test_none(self):
         """A file of a mesh without anything in it."""
         with open(self.path("n.msh"), "w") as f:

@@ -375,6 +375,19 @@ static evn_status choose_delta(tdbem *p) {
     return EVN_OK;
 }
 
+/* A rigid hole's air keeps what rounding and quadrature let in for ever. */
+static evn_status check_cavities(const tdbem *p) {
+    int sources = 0;
+    for (int i = 0; i < p->columns; i++) sources |= p->column[i]->sphere != NULL;
+    if (!p->mesh->cavities || p->options.problem != TDBEM_RIGID || p->boundary || sources)
+        return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "mesh: %d components are holes of a rigid body, sealed off: no wave comes in, "
+                    "and what the quadrature lets in would stay for ever; leave them out, or put a "
+                    "source or an admittance there",
+                    p->mesh->cavities);
+}
+
 /* All that is known without the matrices. */
 static evn_status open_body(tdbem *p) {
     tdbem_options *o = &p->options;
@@ -402,6 +415,7 @@ static evn_status open_body(tdbem *p) {
     status = tdbem_open_waves(p);
     if (!status && o->admittance)
         status = boundary_open(&p->boundary, o->admittance, p->mesh, p->incident->dt);
+    if (!status) status = check_cavities(p);
     if (!status) status = place_points(p);
     if (status) return status;
     describe(p);

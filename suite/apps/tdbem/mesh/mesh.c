@@ -506,7 +506,8 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
         volume[component[t]] += signed_volume(m, t, m->x[m->corner[0][0]]);
         size[component[t]] += pow(mesh_normal(m, t, normal), 1.5);
     }
-    int cavities = 0, buried = 0;
+    int buried = 0;
+    m->cavities = 0;
     status = find_nesting(m, component, queue, odd);
     for (int c = 0; c < m->components && !status; c++) {
         if (!(fabs(volume[c]) > 1e-9 * size[c])) {
@@ -518,7 +519,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
             break;
         }
         int inner = odd[c] > 0;
-        cavities += inner && volume[c] < 0;
+        m->cavities += inner && volume[c] < 0;
         buried += inner && volume[c] > 0;
         whole[c] = volume[c] < 0 && !inner;
     }
@@ -531,15 +532,15 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
     else if (!status && m->flipped)
         mesh_note(m, "%d of %d triangles were turned for a consistent orientation", m->flipped,
                   m->triangles);
-    if (!status && cavities)
+    if (!status && m->cavities)
         mesh_note(m, "%d components lie inside of another one and keep their orientation",
-                  cavities);
+                  m->cavities);
     if (!status && buried)
         mesh_note(m,
                   "%d components lie inside of another body and are no cavities: no sound comes to "
                   "them, leave them out",
                   buried);
-    else if (!status && m->components > 1 && !cavities)
+    else if (!status && m->components > 1 && !m->cavities)
         mesh_note(m, "%d separate components: a union of bodies may have failed in the mesher",
                   m->components);
     free(volume);

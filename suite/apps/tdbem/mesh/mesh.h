@@ -32,6 +32,7 @@ struct mesh {
     char (*part_name)[MESH_PART_NAME];
     int *part; /* of each triangle: its part, -1: none; NULL without parts */
     int components;
+    int cavities; /* of these: holes in another one, sealed off */
     double volume, area;
     double h_min, h_mean, h_max; /* lengths of edges */
     double longest;              /* largest distance of two vertices, of images too */
