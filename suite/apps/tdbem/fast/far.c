@@ -2,6 +2,7 @@
 #include "tdbem/fast/far.h"
 #include "common/run/ranks.h"
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,29 +111,30 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
                                const struct far_options *o) {
     const struct octree *c = f->cells;
     const int all = c->first[c->level + 1];
+    const struct slices_options *so = o->slices;
     struct slices_body *body;
-    evn_status status = slices_body_open(&body, mesh, o->slices);
-    int done = 0;
+    evn_status status = slices_body_open(&body, mesh, so);
+    int wanted = 0, done = 0;
     if (status) return status;
+    for (int a = 0; a < all; a++) wanted += c->cell[a].fars && is_wanted(f, a);
 #pragma omp parallel num_threads(o->cores)
     {
         struct slices_block block = {0};
+        const int tells = omp_get_thread_num() == 0 && so->progress;
 #pragma omp for schedule(dynamic, 1)
         for (int a = 0; a < all; a++) {
-            evn_status before, mine = EVN_OK;
+            evn_status before, mine;
+            int now;
 #pragma omp atomic read
             before = status;
             if (before || !c->cell[a].fars || !is_wanted(f, a)) continue;
             mine = make_target(f, body, a, &block);
-            int now;
 #pragma omp atomic capture
             now = ++done;
-#pragma omp critical(far_status)
-            {
-                if (!mine && o->slices->progress &&
-                    o->slices->progress((double)now / all, o->slices->arg))
-                    mine = EVN_STOPPED;
-                if (mine && !status) status = mine;
+            if (!mine && tells && so->progress((double)now / wanted, so->arg)) mine = EVN_STOPPED;
+            if (mine) {
+#pragma omp atomic write
+                status = mine;
             }
         }
         slices_block_close(&block);

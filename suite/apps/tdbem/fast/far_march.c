@@ -8,8 +8,7 @@
 struct work {
     const struct far *f;
     far_state *state;
-    int n;           /* first step of the period */
-    const double *a; /* not used before the step is known */
+    int n; /* first step of the period */
 };
 
 /* ---- rings ---- */
@@ -195,7 +194,7 @@ static int cores_for(const struct far *f, evn_crew *crew) {
 }
 
 void far_begin(const struct far *f, far_state *state, int n, evn_crew *crew) {
-    struct work w = {f, state, n, NULL};
+    struct work w = {f, state, n};
     if ((n - 1) % f->period == 0) evn_crew_run(crew, NULL, cores_for(f, crew), begin_share, &w);
 }
 
@@ -256,7 +255,7 @@ static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
 
 void far_note(const struct far *f, far_state *state, int n, const double *a, evn_crew *crew) {
     const int q = (n - 1) % f->period;
-    struct work w = {f, state, n - q, a};
+    struct work w = {f, state, n - q};
     memcpy(state + f->recent + (size_t)q * (size_t)f->vertices, a, (size_t)f->vertices * sizeof *a);
     if (q == f->period - 1) evn_crew_run(crew, NULL, cores_for(f, crew), grow_share, &w);
 }
