@@ -3,6 +3,7 @@
 #include "common/run/ranks.h"
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     struct slices_body *body;
     evn_status status = slices_body_open(&body, mesh, so);
     int wanted = 0, done = 0;
+    char why[1024];
     if (status) return status;
     for (int a = 0; a < all; a++) wanted += c->cell[a].fars && is_wanted(f, a);
 #pragma omp parallel num_threads(o->cores)
@@ -133,15 +135,19 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
             now = ++done;
             if (!mine && tells && so->progress((double)now / wanted, so->arg)) mine = EVN_STOPPED;
             if (mine) {
+#pragma omp critical(far_failure)
+                if (!status) {
+                    snprintf(why, sizeof why, "%s",
+                             mine == EVN_STOPPED ? "fast: stopped on request" : evn_message());
 #pragma omp atomic write
-                status = mine;
+                    status = mine;
+                }
             }
         }
         slices_block_close(&block);
     }
     slices_body_close(body);
-    if (status == EVN_STOPPED) return evn_fail(status, "fast: stopped on request");
-    return status == EVN_MEMORY ? no_memory() : status;
+    return status ? evn_fail(status, "%s", why) : EVN_OK; /* a thread's message is its own */
 }
 
 /* ---- levels ---- */
