@@ -10,6 +10,7 @@ import unittest
 
 from base import Base
 
+MIXED = "1:CPU:1,1:GPU:1", "1:CPU:1,1:GPU:2", "1:GPU:1,1:CPU:2", "1:CPU:1,2:GPU:1"
 SIZE = {"S": (64, 64, 64), "W": (128, 128, 32), "A": (256, 256, 128)}
 
 
@@ -65,6 +66,16 @@ class Devices(Base):
         self.assertEqual(d["copies_in"], 6 + 7 * 16)
 
     # ---- two transposes ----
+
+    def same(self, r, *words):
+        """Verified where one CPU unit's run is, with its bits where nothing is contracted."""
+        want = self.record(*words, devices=None)
+        self.assertIs(r["verified"], want["verified"])
+        self.assertEqual(len(r["checksums"]), len(want["checksums"]))
+        for a, b in zip(r["checksums"], want["checksums"]):
+            self.assertLess(abs(complex(*a) - complex(*b)), 1e-12 * abs(complex(*b)))
+        if "-ffp-contract=off" in r["build"]["flags"]:
+            self.assertEqual((r["hash"], r["checksums"]), (want["hash"], want["checksums"]))
 
     def two(self, *words, what=("--class", "S"), **options):
         self.same(self.record(*what, "--transposes", "2", *words, **options), *what, "--transposes", "2")

@@ -149,12 +149,13 @@ class Objects(Base):
         self.assertGreater(self.count(self.archive("npbmz", "v4"), r"%zmm"), 0)
 
     def test_names(self):
-        """No name of a level is seen but its list of workloads, so that nothing else can call what is in it."""
+        """No name of a level is seen but its list of workloads, and TD-BEM's of functions, so that nothing else can call what is in it."""
         for app in ("npbmz", "ft", "mg", "tdbem"):
             for isa in levels():
                 text = subprocess.run(["nm", "-g", "--defined-only", self.archive(app, isa)], capture_output=True, text=True, check=True).stdout
                 names = [line.split()[-1] for line in text.splitlines() if len(line.split()) == 3]
-                self.assertEqual(names, [f"{app}_workloads_{isa}"])
+                lists = ["tdbem_functions", "tdbem_workloads"] if app == "tdbem" else [f"{app}_workloads"]
+                self.assertEqual(names, [f"{name}_{isa}" for name in lists])
 
 
 if __name__ == "__main__":
