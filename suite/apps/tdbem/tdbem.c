@@ -148,12 +148,7 @@ static int inner_points(const struct mesh *m, double out[3][3]) {
     enum { GRID = 7, CUBE = GRID * GRID * GRID, BELOW = 256, ALL = CUBE + BELOW };
     static const double offset[3] = {0.37, 0.43, 0.59};
     double low[3], high[3], depth[ALL], at[ALL][3];
-    for (int i = 0; i < 3; i++) low[i] = INFINITY, high[i] = -INFINITY;
-    for (int v = 0; v < m->vertices; v++)
-        for (int i = 0; i < 3; i++) {
-            low[i] = fmin(low[i], m->x[v][i]);
-            high[i] = fmax(high[i], m->x[v][i]);
-        }
+    mesh_bounds(m, low, high);
 #pragma omp parallel for schedule(dynamic, 8)
     for (int g = 0; g < ALL; g++) {
         const int place[3] = {g % GRID, g / GRID % GRID, g / GRID / GRID};
@@ -189,12 +184,8 @@ static int inner_points(const struct mesh *m, double out[3][3]) {
 /* Which of the points are in the body (1), on its surface (2), or behind a plane (3). */
 static void find_buried(const tdbem *p, int *where) {
     const struct mesh *m = p->mesh;
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int v = 0; v < m->vertices; v++)
-        for (int i = 0; i < 3; i++) {
-            low[i] = fmin(low[i], m->x[v][i]);
-            high[i] = fmax(high[i], m->x[v][i]);
-        }
+    double low[3], high[3];
+    mesh_bounds(m, low, high);
     const double rounding = 1e-9 * m->longest;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int i = 0; i < p->asked; i++) {

@@ -102,11 +102,6 @@ static evn_status make_target(struct far *f, const struct slices_body *body, int
     return EVN_OK;
 }
 
-/* Whether a cell has rows that are wanted. */
-static int is_wanted(const struct far *f, int a) {
-    return f->cells->cell[a].begin < f->high && f->cells->cell[a].end > f->low;
-}
-
 /* What each cell with rows that are wanted gets from far ones. */
 static evn_status make_targets(struct far *f, const struct mesh *mesh,
                                const struct far_options *o) {
@@ -118,7 +113,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     int wanted = 0, done = 0;
     char why[1024];
     if (status) return status;
-    for (int a = 0; a < all; a++) wanted += c->cell[a].fars && is_wanted(f, a);
+    for (int a = 0; a < all; a++) wanted += c->cell[a].fars && far_wants(f, a);
 #pragma omp parallel num_threads(o->cores)
     {
         struct slices_block block = {0};
@@ -129,7 +124,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
             int now;
 #pragma omp atomic read
             before = status;
-            if (before || !c->cell[a].fars || !is_wanted(f, a)) continue;
+            if (before || !c->cell[a].fars || !far_wants(f, a)) continue;
             mine = make_target(f, body, a, &block);
 #pragma omp atomic capture
             now = ++done;
@@ -174,7 +169,7 @@ static void measure_level(struct far *f, int level) {
                     is->reach = *first + t->run[r].length - 1;
             }
         is->work[a + 1 - c->first[level]] =
-            is->work[a - c->first[level]] + (is_wanted(f, a) ? (double)t->values + 1 : 0);
+            is->work[a - c->first[level]] + (far_wants(f, a) ? (double)t->values + 1 : 0);
         f->values += (double)t->values;
         f->bytes += 4.0 * (double)t->values + 6.0 * (double)t->entries;
     }
@@ -184,7 +179,6 @@ static void measure_level(struct far *f, int level) {
 static evn_status share_levels(struct far *f, evn_cluster *cluster) {
     struct far_level *all = NULL;
     int count = 0, mine = f->cells->level + 1;
-    if (!cluster) return EVN_OK;
     evn_status status =
         ranks_share(cluster, f->level, mine, sizeof *f->level, (void **)&all, &count);
     for (int e = 0; !status && e < count; e++) {
@@ -237,7 +231,7 @@ static evn_status make_places(struct far *f) {
             f->ring[a] = at;
             at += (size_t)skeleton_count(f, SOURCES, a) * (size_t)f->level[level].length;
             f->local[a] = at;
-            if (is_wanted(f, a))
+            if (far_wants(f, a))
                 at += (size_t)skeleton_count(f, TARGETS, a) * (size_t)f->level[level].due;
         }
     f->sums = at;
@@ -338,7 +332,7 @@ static evn_status near_of_all(struct far *f, evn_cluster *cluster) {
 }
 
 evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
-    evn_status status = cluster ? near_of_all(f, cluster) : EVN_OK;
+    evn_status status = near_of_all(f, cluster);
     if (!status) status = constant_sums(f);
     for (int v = 0; !status && v < f->vertices; v++) f->rest[v] += f->near[v].high + f->near[v].low;
     free(f->near);

@@ -63,6 +63,11 @@ struct far {
     size_t sums, recent;  /* in a state: [vertices * period], [period * vertices] */
 };
 
+/* Whether a cell has rows that are summed. */
+static inline int far_wants(const struct far *f, int cell) {
+    return f->cells->cell[cell].begin < f->high && f->cells->cell[cell].end > f->low;
+}
+
 struct far_options {
     const struct slices_options *slices; /* of the matrices; without points and admittances */
     int low, high;                       /* rows wanted: low .. high-1 */

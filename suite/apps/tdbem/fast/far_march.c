@@ -110,7 +110,7 @@ static void take_far(const struct work *w, int level, int a) {
 /* Where the period lies in what a level has summed. */
 static int within(const struct work *w, int level) { return (w->n - 1) % w->f->level[level].due; }
 
-/* What the larger cell got, to one of its children's rows from the `c`-th candidate on. */
+/* What the larger cell got, to the rows of one of its children, which are candidates of its own. */
 static void take_parent(const struct work *w, int level, int a) {
     const struct far *f = w->f;
     const struct cell *cell = &f->cells->cell[a];
@@ -170,7 +170,7 @@ static void begin_level(const struct work *w, int level, int me, int cores) {
     const struct far_level *l = &f->level[level];
     const int end = share(f, level, me + 1, cores);
     for (int a = share(f, level, me, cores); a < end; a++) {
-        if (f->cells->cell[a].begin >= f->high || f->cells->cell[a].end <= f->low) continue;
+        if (!far_wants(f, a)) continue;
         const int rows = f->skeletons->of[TARGETS][a].count;
         memset(w->state + f->local[a], 0, (size_t)(rows * l->due) * sizeof(double));
         if (f->cells->cell[a].fars) take_far(w, level, a);

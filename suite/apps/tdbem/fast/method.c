@@ -31,22 +31,12 @@ static double leaf_width(const struct mesh *m) {
     return fmax(LEAF_EDGES * m->h_mean, LEAF_LARGEST * m->h_max);
 }
 
-static double extent(const struct mesh *m) {
-    double size = 0;
-    for (int i = 0; i < 3; i++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int v = 0; v < m->vertices; v++) {
-            low = fmin(low, m->x[v][i]);
-            high = fmax(high, m->x[v][i]);
-        }
-        size = fmax(size, high - low);
-    }
-    return size;
-}
-
 static evn_status open_cells(tdbem *p) {
-    const double size = extent(p->mesh), leaf = leaf_width(p->mesh);
+    const double leaf = leaf_width(p->mesh);
+    double low[3], high[3], size = 0;
     int level = 0;
+    mesh_bounds(p->mesh, low, high);
+    for (int i = 0; i < 3; i++) size = fmax(size, high[i] - low[i]);
     while (ldexp(leaf, level) < size && level < OCTREE_LEVELS) level++;
     return octree_open(&p->octree, p->mesh, fmax(size, ldexp(leaf, level)), level);
 }

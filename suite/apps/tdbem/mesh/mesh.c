@@ -604,6 +604,16 @@ static void note_folds(struct mesh *m, const int *across) {
                   triangle, other, count);
 }
 
+void mesh_bounds(const struct mesh *m, double low[3], double high[3]) {
+    for (int c = 0; c < 3; c++) {
+        low[c] = high[c] = m->x[0][c];
+        for (int v = 1; v < m->vertices; v++) {
+            low[c] = fmin(low[c], m->x[v][c]);
+            high[c] = fmax(high[c], m->x[v][c]);
+        }
+    }
+}
+
 /* Largest distance of two vertices. None is larger than twice the largest distance from the middle,
  * and a vertex that is nearer to the middle is not so far from any other. */
 evn_status mesh_measure_longest(struct mesh *m) {
@@ -611,14 +621,8 @@ evn_status mesh_measure_longest(struct mesh *m) {
     struct mesh_tree *tree;
     evn_status status = mesh_tree_open(&tree, m);
     if (status) return status;
-    for (int c = 0; c < 3; c++) {
-        low[c] = high[c] = m->x[0][c];
-        for (int v = 1; v < m->vertices; v++) {
-            low[c] = fmin(low[c], m->x[v][c]);
-            high[c] = fmax(high[c], m->x[v][c]);
-        }
-        middle[c] = 0.5 * (low[c] + high[c]);
-    }
+    mesh_bounds(m, low, high);
+    for (int c = 0; c < 3; c++) middle[c] = 0.5 * (low[c] + high[c]);
     for (int v = 0; v < m->vertices; v++) radius = fmax(radius, sqrt(distance2(m->x[v], middle)));
     m->longest = 0;
     for (int v = 0; v < m->vertices && m->longest < 2 * radius * (1 - 4 * DBL_EPSILON); v++)

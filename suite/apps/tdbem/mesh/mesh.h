@@ -75,6 +75,9 @@ void mesh_note(struct mesh *mesh, const char *format, ...) __attribute__((format
 /* 64-bit hash of vertices' coordinates and triangles (in the present numbering). */
 unsigned long long mesh_hash(const struct mesh *mesh);
 
+/* The corners of the smallest box around the vertices. */
+void mesh_bounds(const struct mesh *mesh, double low[3], double high[3]);
+
 /* Unit normal of a triangle into the air, and its area. */
 double mesh_normal(const struct mesh *mesh, int triangle, double normal[3]);
 

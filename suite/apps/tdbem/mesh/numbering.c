@@ -60,20 +60,6 @@ static int by_key(const void *a, const void *b) {
     return p->number - q->number;
 }
 
-/* The corner of the smallest cube around the vertices, and its size. */
-static double lowest(const struct mesh *m, double low[3]) {
-    double size = 0;
-    for (int c = 0; c < 3; c++) {
-        double high = low[c] = m->x[0][c];
-        for (int v = 1; v < m->vertices; v++) {
-            low[c] = fmin(low[c], m->x[v][c]);
-            high = fmax(high, m->x[v][c]);
-        }
-        size = fmax(size, high - low[c]);
-    }
-    return size;
-}
-
 evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double size, double low[3]) {
     const size_t n = (size_t)m->vertices;
     struct keyed *key = malloc(n * sizeof *key);
@@ -86,7 +72,9 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
         free(to);
         return evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
     }
-    size = fmax(size, lowest(m, low));
+    double high[3];
+    mesh_bounds(m, low, high);
+    for (int c = 0; c < 3; c++) size = fmax(size, high[c] - low[c]);
     for (int v = 0; v < m->vertices; v++) {
         uint32_t at[3];
         for (int c = 0; c < 3; c++)
