@@ -53,12 +53,18 @@ static evn_status no_stage(const char *what, size_t bytes) {
     return evn_fail(EVN_MEMORY, "%s: no memory for %zu bytes on their way", what, bytes);
 }
 
+static evn_status check_device(const evn_shared *s, const char *what, int rank, size_t at,
+                               const evn_queue *queue, const evn_buffer *buffer, size_t bytes) {
+    evn_status status = shared_check_put(s, what, rank, at, "", bytes);
+    if (!status && (!queue || !buffer))
+        status = evn_fail(EVN_USAGE, "%s: the %s is NULL", what, queue ? "buffer" : "queue");
+    return status;
+}
+
 evn_status evn_shared_put_device(evn_shared *s, int to, size_t at, evn_queue *queue,
                                  evn_buffer *buffer, size_t from, size_t bytes) {
     static const char what[] = "evn_shared_put_device()";
-    evn_status status = shared_check_put(s, what, to, at, "", bytes);
-    if (!status && (!queue || !buffer))
-        status = evn_fail(EVN_USAGE, "%s: the %s is NULL", what, queue ? "buffer" : "queue");
+    evn_status status = check_device(s, what, to, at, queue, buffer, bytes);
     if (status || !bytes) return status;
     if (s->there[to]) {
         status = copy_out(queue, s->there[to] + s->begin + at, buffer, from, bytes);
@@ -77,9 +83,7 @@ evn_status evn_shared_put_device(evn_shared *s, int to, size_t at, evn_queue *qu
 evn_status evn_shared_get_device(evn_shared *s, int from, size_t at, evn_queue *queue,
                                  evn_buffer *buffer, size_t to, size_t bytes) {
     static const char what[] = "evn_shared_get_device()";
-    evn_status status = shared_check_put(s, what, from, at, "", bytes);
-    if (!status && (!queue || !buffer))
-        status = evn_fail(EVN_USAGE, "%s: the %s is NULL", what, queue ? "buffer" : "queue");
+    evn_status status = check_device(s, what, from, at, queue, buffer, bytes);
     if (status || !bytes) return status;
     void *stage = malloc(bytes);
     if (!stage) return no_stage(what, bytes);
