@@ -313,26 +313,20 @@ static evn_status identify(tdbem *p) {
     char pulse[96], waves[96];
     pulse_words(&in->pulse, pulse, sizeof pulse);
     tdbem_name_waves(p, waves, sizeof waves);
+    char admittance[48] = "", method[64] = "";
+    if (p->boundary)
+        snprintf(admittance, sizeof admittance, " admittance=%016llx",
+                 (unsigned long long)p->boundary->hash);
+    if (p->octree) snprintf(method, sizeof method, " method=fast accuracy=%.17g", o->accuracy);
     int n = asprintf(&p->identity,
                      "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
                      "%s pulse=%s ng=%d precision=%s layout=%s "
-                     "solver=%s blocks=%d probes=%d:%016llx",
+                     "solver=%s blocks=%d probes=%d:%016llx%s%s",
                      mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid",
                      p->shape.eta, p->shape.delta, o->quad, o->speed, waves, pulse, o->group,
                      o->single ? "float" : "double", o->layout,
                      p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
-                     (unsigned long long)points_hash(p));
-    if (n >= 0 && p->boundary) {
-        char *rigid = p->identity;
-        n = asprintf(&p->identity, "%s admittance=%016llx", rigid,
-                     (unsigned long long)p->boundary->hash);
-        free(rigid);
-    }
-    if (n >= 0 && p->octree) {
-        char *plain = p->identity;
-        n = asprintf(&p->identity, "%s method=fast accuracy=%.17g", plain, o->accuracy);
-        free(plain);
-    }
+                     (unsigned long long)points_hash(p), admittance, method);
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
