@@ -1,13 +1,16 @@
-/* Plans of many tasks by the schedule `map`, beside those of METIS: makespan, bytes cut and
- * seconds, exchange free and with a bandwidth.
+/* Plans of many tasks by the schedule `map`, beside those of METIS: makespan, bytes cut and seconds
+ * of processor time.
  *
- * The tasks are a cube whose neighbours along its edges exchange; they weigh 10 to 200, a link has
- * min(weights)^(2/3) bytes; units have speeds 1, 1, 2, 4. METIS (METIS_PartGraphKway) gets whole
- * weights and bytes, the speeds as target weights, and may leave units 1 % above them; it knows
- * nothing of a bandwidth, at which its plan is what it is. The bandwidth is such that exchange
- * takes some 5 % of a step. The makespan is over the mean: all weights over all speeds.
+ * The tasks are of one of six kinds of graphs: a cube and a grid whose neighbours along their edges
+ * exchange; points in a square and in a cube, evenly spread, and in a cube where most are near one
+ * side (`graded`), which exchange with those near to them; and `hubs`, tasks that exchange with
+ * three before them, mostly near ones and else such as have many links. They weigh 10 to 200, a
+ * link has min(weights)^(2/3) bytes; units have speeds 1, 1, 2, 4. METIS (METIS_PartGraphKway) gets
+ * whole weights and bytes, the speeds as target weights, and may leave units 1 % above them, which
+ * it does not keep where units have few tasks; it knows nothing of a bandwidth, at which its plan
+ * is what it is. The makespan is over the mean: all weights over all speeds.
  *
- * Run: plan_scale [TASKS UNITS BANDWIDTH]      (the four cases: 1e5 and 1e6 x 1e3, 0 and 18 or 9)
+ * Run: plan_scale [KIND TASKS UNITS BANDWIDTH]    (all kinds, 1e4 and 1e5 tasks x 16, 256, 1000, 0)
  * Exit status 1 if a ratio is above 1.01 (makespan), 1.1 (bytes) or 2 (seconds). */
 #include <evener.h>
 #include <evener/schedule.h>
@@ -16,53 +19,119 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-struct cube {
+static const char *const kinds[] = {"cube", "grid", "square", "space", "graded", "hubs"};
+enum { CUBE, GRID, SQUARE, SPACE, GRADED, HUBS, KINDS };
+
+struct tasks {
     evn_problem p;
     double *weight, *speed;
     evn_link *link;
+    int room; /* links that there is room for */
 };
 
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
+static unsigned long long seed;
+
+/* A reproducible random number, 0 to below 1. */
+static double draw(void) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-static void add_link(struct cube *c, int t, int other) {
+static void add_link(struct tasks *c, int t, int other) {
     const double least = fmin(c->weight[t], c->weight[other]);
+    if (c->p.links == c->room) {
+        evn_link *more = realloc(c->link, 2 * sizeof *more * (size_t)c->room);
+        if (!more) exit(2);
+        c->link = more;
+        c->room *= 2;
+    }
     c->link[c->p.links++] = (evn_link){{t, other}, floor(pow(least, 2. / 3)) + 1};
 }
 
-static int cube_open(struct cube *c, double tasks, int units, double bandwidth) {
-    const int side = (int)lround(cbrt(tasks)), n = side * side * side;
+static void link_lattice(struct tasks *c, int side, int dimensions) {
+    for (int t = 0; t < c->p.tasks; t++)
+        for (int d = 0, step = 1; d < dimensions; d++, step *= side)
+            if (t / step % side + 1 < side) add_link(c, t, t + step);
+}
+
+/* Links points in a box of cells that are as wide as links are long, some ten links a point. */
+static void link_points(struct tasks *c, int dimensions, int graded) {
+    const int n = c->p.tasks;
+    const double reach = dimensions == 2 ? sqrt(10 / (M_PI * n)) : cbrt(14 / (4. / 3 * M_PI * n));
+    const int side = (int)(1 / reach), cells = side * side * (dimensions == 3 ? side : 1);
+    int *first = malloc(sizeof *first * (size_t)cells), *next = malloc(sizeof *next * (size_t)n);
+    double(*x)[3] = calloc((size_t)n, sizeof *x);
+    if (!first || !next || !x) exit(2);
+    for (int i = 0; i < cells; i++) first[i] = -1;
+    for (int t = 0; t < n; t++) {
+        int cell = 0, at[3] = {0};
+        for (int d = 0; d < dimensions; d++) {
+            x[t][d] = graded && d == 0 ? pow(draw(), 2) : draw();
+            at[d] = (int)fmin(x[t][d] * side, side - 1);
+            cell = cell * side + at[d];
+        }
+        for (int i = 0; i < (dimensions == 3 ? 27 : 9); i++) {
+            const int o[3] = {at[0] + i % 3 - 1, at[1] + i / 3 % 3 - 1,
+                              dimensions == 3 ? at[2] + i / 9 - 1 : 0};
+            if (o[0] < 0 || o[1] < 0 || o[2] < 0 || fmax(fmax(o[0], o[1]), o[2]) >= side) continue;
+            const int near =
+                dimensions == 3 ? (o[0] * side + o[1]) * side + o[2] : o[0] * side + o[1];
+            for (int q = first[near]; q >= 0; q = next[q]) {
+                double far = 0;
+                for (int d = 0; d < 3; d++) far += pow(x[t][d] - x[q][d], 2);
+                if (far < reach * reach) add_link(c, t, q);
+            }
+        }
+        next[t] = first[cell];
+        first[cell] = t;
+    }
+    free(first);
+    free(next);
+    free(x);
+}
+
+static void link_hubs(struct tasks *c) {
+    for (int t = 1; t < c->p.tasks; t++)
+        for (int i = 0; i < 3; i++) {
+            const int any = c->p.links > 0 && draw() < 0.3;
+            const evn_link *of = any ? &c->link[(int)(draw() * c->p.links)] : NULL;
+            const int other = of ? of->task[draw() < 0.5] : t - 1 - (int)(draw() * 50);
+            if (other != t) add_link(c, t, other > 0 ? other : 0);
+        }
+}
+
+static int tasks_open(struct tasks *c, int kind, double tasks, int units, double bandwidth) {
+    const int side = (int)lround(kind == GRID ? sqrt(tasks) : cbrt(tasks));
+    const int n = kind == CUBE ? side * side * side : kind == GRID ? side * side : (int)tasks;
     static const double speeds[] = {1, 1, 2, 4};
-    unsigned long long seed = 1;
+    seed = 1;
+    c->room = 4 * n;
     c->weight = malloc(sizeof *c->weight * (size_t)n);
     c->speed = malloc(sizeof *c->speed * (size_t)units);
-    c->link = malloc(sizeof *c->link * 3 * (size_t)n);
+    c->link = malloc(sizeof *c->link * (size_t)c->room);
     if (!c->weight || !c->speed || !c->link) return 1;
-    c->p = (evn_problem){.tasks = n,
-                         .weight = c->weight,
-                         .link = c->link,
-                         .units = units,
-                         .speed = c->speed,
-                         .instances = 1000,
-                         .bandwidth = bandwidth};
-    for (int t = 0; t < n; t++) c->weight[t] = floor(exp(3 * draw(&seed)) * 10);
+    c->p = (evn_problem){.tasks = n, .units = units, .instances = 1000, .bandwidth = bandwidth};
+    for (int t = 0; t < n; t++) c->weight[t] = floor(exp(3 * draw()) * 10);
     for (int u = 0; u < units; u++) c->speed[u] = speeds[u % 4];
-    for (int t = 0; t < n; t++) {
-        if (t % side + 1 < side) add_link(c, t, t + 1);
-        if (t / side % side + 1 < side) add_link(c, t, t + side);
-        if (t + side * side < n) add_link(c, t, t + side * side);
-    }
+    if (kind == CUBE || kind == GRID) link_lattice(c, side, kind == CUBE ? 3 : 2);
+    if (kind == SQUARE) link_points(c, 2, 0);
+    if (kind == SPACE || kind == GRADED) link_points(c, 3, kind == GRADED);
+    if (kind == HUBS) link_hubs(c);
+    c->p.weight = c->weight;
+    c->p.speed = c->speed;
+    c->p.link = c->link;
     return 0;
 }
 
-static void cube_close(struct cube *c) {
+static void tasks_close(struct tasks *c) {
     free(c->weight);
     free(c->speed);
     free(c->link);
 }
+
+static double processor_time(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* The graph as METIS has it. */
 struct graph {
@@ -141,11 +210,11 @@ static int by_metis(const evn_problem *p, int *owner, struct result *r) {
     int failed = graph_open(&g, p);
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    const double begin = evn_now();
+    const double begin = processor_time();
     failed =
         failed || METIS_PartGraphKway(&n, &one, g.start, g.neighbour, g.weight, NULL, g.bytes,
                                       &units, g.share, &uneven, options, &cut, g.owner) != METIS_OK;
-    r->seconds = evn_now() - begin;
+    r->seconds = processor_time() - begin;
     for (int t = 0; !failed && t < p->tasks; t++) owner[t] = (int)g.owner[t];
     graph_close(&g);
     return failed;
@@ -153,62 +222,66 @@ static int by_metis(const evn_problem *p, int *owner, struct result *r) {
 
 static int by_map(const evn_problem *p, int *owner, struct result *r) {
     evn_schedule *s;
-    const double begin = evn_now();
+    const double begin = processor_time();
     if (evn_schedule_open(&s, "map", p)) return 1;
-    r->seconds = evn_now() - begin;
+    r->seconds = processor_time() - begin;
     memcpy(owner, evn_schedule_owner(s), sizeof *owner * (size_t)p->tasks);
     evn_schedule_close(s);
     return 0;
 }
 
-static void line(const evn_problem *p, const char *name, const struct result *r) {
-    printf("%8d %6d %10g  %-6s %9.4f %10.0f %8.2f\n", p->tasks, p->units, p->bandwidth, name,
-           r->makespan, r->cut, r->seconds);
-}
-
-/* One case; how many ratios are too large, -1 if it could not be done. */
-static int compare(double tasks, int units, double bandwidth) {
-    struct cube c = {0};
+/* One case, a line; how many ratios are too large, -1 if it could not be done. */
+static int compare(int kind, double tasks, int units, double bandwidth) {
+    struct tasks c = {0};
     struct result map, metis;
     int wrong = -1, *owner = NULL;
-    if (!cube_open(&c, tasks, units, bandwidth)) owner = malloc(sizeof *owner * (size_t)c.p.tasks);
+    if (!tasks_open(&c, kind, tasks, units, bandwidth))
+        owner = malloc(sizeof *owner * (size_t)c.p.tasks);
     if (owner && !by_metis(&c.p, owner, &metis)) {
         rate(&c.p, owner, &metis);
         if (!by_map(&c.p, owner, &map)) {
             rate(&c.p, owner, &map);
-            line(&c.p, "METIS", &metis);
-            line(&c.p, "map", &map);
             const double makespan = map.makespan / metis.makespan, cut = map.cut / metis.cut,
                          seconds = map.seconds / metis.seconds;
-            printf("%26s  %-6s %9.3f %10.3f %8.2f\n", "", "ratio", makespan, cut, seconds);
+            printf("%-7s%8d%6d%6g |%7.4f%10.0f%7.3f |%7.4f%10.0f%7.3f |%7.3f%7.3f%7.2f\n",
+                   kinds[kind], c.p.tasks, units, bandwidth, metis.makespan, metis.cut,
+                   metis.seconds, map.makespan, map.cut, map.seconds, makespan, cut, seconds);
             wrong = (makespan > 1.01) + (cut > 1.1) + (seconds > 2);
         }
     }
     free(owner);
-    cube_close(&c);
+    tasks_close(&c);
+    fflush(stdout);
     return wrong;
 }
 
+static int kind_of(const char *name) {
+    for (int i = 0; i < KINDS; i++)
+        if (!strcmp(name, kinds[i])) return i;
+    return -1;
+}
+
 int main(int argc, char **argv) {
-    static const struct {
-        double tasks, bandwidth;
-        int units;
-    } of[] = {{1e5, 0, 1000}, {1e5, 18, 1000}, {1e6, 0, 1000}, {1e6, 9, 1000}};
-    if (argc != 1 && argc != 4) {
-        fprintf(stderr, "usage: %s [TASKS UNITS BANDWIDTH]\n", argv[0]);
+    static const int units[] = {16, 256, 1000};
+    const int kind = argc == 5 ? kind_of(argv[1]) : 0;
+    if ((argc != 1 && argc != 5) || kind < 0) {
+        fprintf(stderr, "usage: %s [cube|grid|square|space|graded|hubs TASKS UNITS BANDWIDTH]\n",
+                argv[0]);
         return 2;
     }
     int wrong = 0;
-    printf("   tasks  units  bandwidth          makespan  bytes cut  seconds\n");
-    for (size_t i = 0; i < (argc == 4 ? 1 : sizeof of / sizeof *of); i++) {
-        const int more = argc == 4 ? compare(atof(argv[1]), atoi(argv[2]), atof(argv[3]))
-                                   : compare(of[i].tasks, of[i].units, of[i].bandwidth);
+    printf("%-27s |%-24s |%-24s | map over METIS\n", "", " METIS", " map");
+    printf("%-7s%8s%6s%6s |%7s%10s%7s |%7s%10s%7s |%7s%7s%7s\n", "kind", "tasks", "units", "bytes/",
+           "span", "cut", "s", "span", "cut", "s", "span", "cut", "s");
+    for (int i = 0; i < (argc == 5 ? 1 : 6 * KINDS); i++) {
+        const int more = argc == 5
+                             ? compare(kind, atof(argv[2]), atoi(argv[3]), atof(argv[4]))
+                             : compare(i / 3 % KINDS, i < 3 * KINDS ? 1e4 : 1e5, units[i % 3], 0);
         if (more < 0) {
             fprintf(stderr, "plan_scale: a plan could not be made: %s\n", evn_message());
             return 2;
         }
         wrong += more;
-        fflush(stdout);
     }
     return wrong > 0;
 }

@@ -523,7 +523,7 @@ TEST(awkward_graphs) {
                                  .bandwidth = kind == 1 ? 1 : 0};
                 struct map_model m;
                 assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
-                assert_int_equal(map_multilevel(&m, owner), 0);
+                assert_int_equal(map_multilevel(&m, 1, owner), 0);
                 for (int t = 0; t < N; t++) {
                     assert_in_range(owner[t], 0, units - 1);
                     count[owner[t]]++;

@@ -23,12 +23,12 @@ static void consider(struct step *best, struct step s, struct effect e, double u
     if (best->a < 0 || s.value < best->value) *best = s;
 }
 
-/* Target units of u's tasks: all if there are few, else its neighbours and the unit that finishes
- * first. */
-static int find_targets(struct map_repair *r, int u) {
+/* Target units of u's tasks: with `all` all, else its neighbours and the unit that finishes first.
+ */
+static int find_targets(struct map_repair *r, int u, int all) {
     const struct map_model *m = r->m;
     int n = 0;
-    if (m->units <= ALL_UNITS) {
+    if (all) {
         for (int v = 0; v < m->units; v++)
             if (v != u) r->target[n++] = v;
         return n;
@@ -95,27 +95,35 @@ static void consider_swaps(struct map_repair *r, int u, int v, double limit, int
     }
 }
 
+/* The best step from u, the longest unit, to its neighbours or, with `all`, to any unit. */
+static struct step best_step(struct map_repair *r, int u, double limit, int all) {
+    struct step best = {.a = -1};
+    const int targets = find_targets(r, u, all);
+    double heaviest = 0;
+    for (int a = r->first[u]; a >= 0; a = r->next[a])
+        if (r->m->weight[a] > heaviest) heaviest = r->m->weight[a];
+    for (int a = r->first[u]; a >= 0 && may_give(r, u); a = r->next[a])
+        for (int i = 0; i < targets; i++) {
+            int v = r->target[i];
+            consider(&best, (struct step){.a = a, .b = -1, .v = v},
+                     moved(r, a, ties(r, a, v), u, v), r->cost[u], r->cost[v], limit);
+        }
+    /* far from the limit moves suffice; swaps refine by less than a task */
+    const int fine = r->cost[u] - limit < heaviest * r->m->pace[u] && r->m->tasks <= SMOOTHED;
+    for (int i = 0; i < targets && (fine || best.a < 0); i++)
+        consider_swaps(r, u, r->target[i], limit, 1, &best);
+    for (int i = 0; i < targets && best.a < 0; i++)
+        consider_swaps(r, u, r->target[i], limit, 0, &best);
+    return best;
+}
+
 void map_balance(struct map_repair *r, double limit) {
+    const int few = r->m->units <= ALL_UNITS;
     while (r->budget > 0) {
         const int u = tournament_winner(&r->longest);
         if (r->cost[u] <= limit) return;
-        struct step best = {.a = -1};
-        const int targets = find_targets(r, u);
-        double heaviest = 0;
-        for (int a = r->first[u]; a >= 0; a = r->next[a])
-            if (r->m->weight[a] > heaviest) heaviest = r->m->weight[a];
-        for (int a = r->first[u]; a >= 0 && may_give(r, u); a = r->next[a])
-            for (int i = 0; i < targets; i++) {
-                int v = r->target[i];
-                consider(&best, (struct step){.a = a, .b = -1, .v = v},
-                         moved(r, a, ties(r, a, v), u, v), r->cost[u], r->cost[v], limit);
-            }
-        /* far from the limit moves suffice; swaps refine by less than a task */
-        const int fine = r->cost[u] - limit < heaviest * r->m->pace[u] && r->m->tasks <= SMOOTHED;
-        for (int i = 0; i < targets && (fine || best.a < 0); i++)
-            consider_swaps(r, u, r->target[i], limit, 1, &best);
-        for (int i = 0; i < targets && best.a < 0; i++)
-            consider_swaps(r, u, r->target[i], limit, 0, &best);
+        struct step best = best_step(r, u, limit, few);
+        if (best.a < 0 && !few && r->m->tasks <= SMOOTHED) best = best_step(r, u, limit, 1);
         if (best.a < 0) return;
         map_move(r, best.a, best.v);
         if (best.b >= 0) map_move(r, best.b, u);

@@ -9,7 +9,7 @@
 
 enum {
     SMALL = 80,    /* vertices up to which a graph is not coarsened */
-    TRIES = 4,     /* trials of growing a part; the best one counts */
+    TRIES = 12,    /* trials of growing a part; the best one counts */
     PASSES = 4,    /* passes over a border */
     PATIENCE = 50, /* moves of a pass without a new best */
 };

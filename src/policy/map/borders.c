@@ -1,13 +1,21 @@
-/* The borders between units on one level of the multilevel scheme: single moves that cut fewer
- * bytes, and from units that are too long the moves that cut the fewest bytes more. */
+/* The borders between units on one level of the multilevel scheme. From units that are too long
+ * vertices move where they cut the fewest bytes more; then local searches cut fewer bytes: from
+ * each vertex at a border a few moves, the best one first even if it is a bad one, of which those
+ * up to the best state stay (Sanders and Schulz, "Engineering Multilevel Graph Partitioning
+ * Algorithms", ESA 2011). */
 #include "policy/map/levels.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    PASSES = 10, /* passes of moves that cut fewer bytes */
-    ROUNDS = 12, /* rounds of moves from units that are too long */
+    PASSES = 2,    /* passes of searches over the borders */
+    PATIENCE = 10, /* moves of a search without a new best */
+    ROUNDS = 12,   /* rounds of moves from units that are too long */
 };
+
+/* No search starts with a move that cuts more than this part of the vertex's bytes more. */
+#define HOPELESS 0.2
 
 struct loss {
     double gain; /* reduction of the cut over the vertex's weight */
@@ -22,17 +30,23 @@ struct borders {
     double *to;                /* bytes of one vertex to each unit that it touches */
     int *touched, touches;
     double own, all; /* bytes of this vertex to its own unit; of all its links */
-    char *queued;    /* 1: the vertex must be looked at again */
-    int *lists, *now, *next;
     struct loss *loss;
+    char *moved;               /* 1: the vertex has moved in this pass */
+    double *gain;              /* of each vertex in the heap */
+    int *heap, heaped, *place; /* candidates of a search; the place of each, -1: none */
+    int *trail, *from;         /* moves of a search: vertex, unit that it came from */
+    int *border, at_border;    /* vertices that are or were at a border, each once */
+    char *is_there;            /* 1: the vertex is among them */
+    int *seeds;                /* those that a pass starts from */
 };
 
 void borders_close(struct borders *b) {
     if (!b) return;
     free(b->load);
     free(b->count);
-    free(b->queued);
-    free(b->lists);
+    free(b->moved);
+    free(b->heap);
+    free(b->gain);
     free(b->loss);
     free(b);
 }
@@ -45,10 +59,11 @@ struct borders *borders_open(const struct map_model *m) {
     b->per_byte = m->routes.kinds ? 0 : m->per_byte;
     b->load = calloc(4 * units, sizeof *b->load);
     b->count = malloc(2 * units * sizeof *b->count);
-    b->queued = calloc(n, 1);
-    b->lists = malloc(2 * n * sizeof *b->lists);
+    b->moved = malloc(2 * n);
+    b->gain = malloc(n * sizeof *b->gain);
+    b->heap = malloc(6 * n * sizeof *b->heap);
     b->loss = malloc(n * sizeof *b->loss);
-    if (!b->load || !b->count || !b->queued || !b->lists || !b->loss) {
+    if (!b->load || !b->count || !b->moved || !b->gain || !b->heap || !b->loss) {
         borders_close(b);
         return NULL;
     }
@@ -56,8 +71,12 @@ struct borders *borders_open(const struct map_model *m) {
     b->cost = b->out + units;
     b->to = b->cost + units;
     b->touched = b->count + units;
-    b->now = b->lists;
-    b->next = b->now + n;
+    b->place = b->heap + n;
+    b->trail = b->place + n;
+    b->from = b->trail + n;
+    b->border = b->from + n;
+    b->seeds = b->border + n;
+    b->is_there = b->moved + n;
     return b;
 }
 
@@ -65,13 +84,21 @@ static double cost(const struct borders *b, int u, double load, double out) {
     return load * b->m->pace[u] + out * b->per_byte;
 }
 
+static void add_border(struct borders *b, int v) {
+    if (!b->is_there[v]) b->border[b->at_border++] = v;
+    b->is_there[v] = 1;
+}
+
 static void start(struct borders *b, const struct level *g, const int *owner) {
     for (int u = 0; u < b->m->units; u++) b->load[u] = b->out[u] = b->count[u] = 0;
+    b->at_border = 0;
     for (int v = 0; v < g->n; v++) {
         const int u = owner[v];
         double out = 0;
+        b->is_there[v] = 0;
         for (int i = g->start[v]; i < g->start[v + 1]; i++)
             if (owner[g->to[i]] != u) out += g->bytes[i];
+        if (out > 0) add_border(b, v);
         b->load[u] += g->weight[v];
         b->out[u] += out;
         b->count[u]++;
@@ -119,11 +146,10 @@ static double with(const struct borders *b, double weight, int w) {
 /* The unit that v (see look()) moves to: where it cuts the fewest bytes; of equal ones the one done
  * first. It must stay below the limit or, with `must`, below v's unit. -1: none. */
 static int best_unit(const struct borders *b, double weight, int u, double limit, int must) {
-    double best = must ? -INFINITY : 0, shortest = b->cost[u];
+    double best = -INFINITY, shortest = INFINITY;
     const double without = cost(b, u, b->load[u] - weight, b->out[u] + 2 * b->own - b->all);
     int to = -1;
     if (b->count[u] < 2 || without > fmax(limit, b->cost[u])) return -1;
-    if (must) shortest = INFINITY;
     for (int i = 0; i < b->touches; i++) {
         const int w = b->touched[i];
         const double gain = b->to[w] - b->own;
@@ -150,6 +176,7 @@ static void move(struct borders *b, const struct level *g, int *owner, int v, in
     b->cost[w] = cost(b, w, b->load[w], b->out[w]);
     b->count[u]--;
     b->count[w]++;
+    for (int i = g->start[v]; i < g->start[v + 1]; i++) add_border(b, g->to[i]);
 }
 
 static int by_gain(const void *a, const void *b) {
@@ -161,8 +188,8 @@ static int by_gain(const void *a, const void *b) {
 /* Lists vertices of units that are too long, by the cost of moving them; returns their number. */
 static int list_losses(struct borders *b, const struct level *g, const int *owner, double limit) {
     int n = 0;
-    for (int v = 0; v < g->n; v++) {
-        const int u = owner[v];
+    for (int i = 0; i < b->at_border; i++) {
+        const int v = b->border[i], u = owner[v];
         if (b->cost[u] <= limit) continue;
         if (look(b, g, owner, v)) {
             const int w = best_unit(b, g->weight[v], u, limit, 1);
@@ -195,38 +222,109 @@ static void shorten(struct borders *b, const struct level *g, int *owner, double
     }
 }
 
-static int queue(struct borders *b, int v, int n) {
-    if (b->queued[v]) return n;
-    b->queued[v] = 1;
-    b->next[n] = v;
-    return n + 1;
+/* ---- searches ------------------------------------------------------------------------------ */
+
+static void put(struct borders *b, int at, int v) {
+    b->heap[at] = v;
+    b->place[v] = at;
 }
 
-/* Makes moves that cut fewer bytes, or as many from a longer unit; after the first pass only beside
- * vertices that have moved. */
-static void straighten(struct borders *b, const struct level *g, int *owner, double limit) {
-    int n = g->n;
-    for (int v = 0; v < n; v++) b->now[v] = v;
-    for (int pass = 0; pass < PASSES && n; pass++) {
-        int next = 0;
-        for (int i = 0; i < n; i++) b->queued[b->now[i]] = 0;
-        for (int i = 0; i < n; i++) {
-            const int v = b->now[i];
-            const int w =
-                look(b, g, owner, v) ? best_unit(b, g->weight[v], owner[v], limit, 0) : -1;
-            if (w >= 0) {
-                move(b, g, owner, v, w);
-                next = queue(b, v, next);
-                for (int k = g->start[v]; k < g->start[v + 1]; k++) next = queue(b, g->to[k], next);
-            }
-            forget(b);
-        }
-        int *swap = b->now;
-        b->now = b->next;
-        b->next = swap;
-        n = next;
+/* Moves the vertex at `at` of the heap, whose gain is new, to where it belongs. */
+static void sift(struct borders *b, int at) {
+    const int v = b->heap[at];
+    const double gain = b->gain[v];
+    for (; at > 0 && b->gain[b->heap[(at - 1) / 2]] < gain; at = (at - 1) / 2)
+        put(b, at, b->heap[(at - 1) / 2]);
+    for (int child; (child = 2 * at + 1) < b->heaped; at = child) {
+        if (child + 1 < b->heaped && b->gain[b->heap[child + 1]] > b->gain[b->heap[child]]) child++;
+        if (!(b->gain[b->heap[child]] > gain)) break;
+        put(b, at, b->heap[child]);
     }
-    for (int i = 0; i < n; i++) b->queued[b->now[i]] = 0;
+    put(b, at, v);
+}
+
+static void drop(struct borders *b, int v) {
+    const int at = b->place[v], last = b->heap[--b->heaped];
+    b->place[v] = -1;
+    if (last == v) return;
+    put(b, at, last);
+    sift(b, at);
+}
+
+/* Gives v, unless it has moved in this pass, its place among the candidates of a search. */
+static void enter(struct borders *b, const struct level *g, const int *owner, int v, double limit) {
+    if (b->moved[v]) return;
+    const int w = look(b, g, owner, v) ? best_unit(b, g->weight[v], owner[v], limit, 0) : -1;
+    if (w >= 0) {
+        b->gain[v] = b->to[w] - b->own;
+        if (b->place[v] < 0) put(b, b->heaped++, v);
+        sift(b, b->place[v]);
+    } else if (b->place[v] >= 0) {
+        drop(b, v);
+    }
+    forget(b);
+}
+
+static void go(struct borders *b, const struct level *g, int *owner, int v, int w) {
+    look(b, g, owner, v);
+    move(b, g, owner, v, w);
+    forget(b);
+}
+
+/* Moves vertices from v on, each time the one that cuts the fewest bytes more and each once in a
+ * pass, until PATIENCE moves were in vain, which are taken back. 1: fewer bytes are cut. */
+static int search_from(struct borders *b, const struct level *g, int *owner, int v, double limit) {
+    double sum = 0, best = 0;
+    int steps = 0, kept = 0;
+    enter(b, g, owner, v, limit);
+    if (b->heaped && b->gain[v] < -HOPELESS * b->all) drop(b, v);
+    while (b->heaped && steps - kept < PATIENCE) {
+        v = b->heap[0];
+        const double thought = b->gain[v];
+        const int u = owner[v];
+        look(b, g, owner, v);
+        const int w = best_unit(b, g->weight[v], u, limit, 0);
+        const double gain = w < 0 ? 0 : b->to[w] - b->own;
+        if (w >= 0 && gain >= thought) move(b, g, owner, v, w);
+        forget(b);
+        if (w >= 0 && gain < thought) { /* its best unit has no room any more */
+            b->gain[v] = gain;
+            sift(b, 0);
+            continue;
+        }
+        drop(b, v);
+        if (w < 0) continue;
+        b->moved[v] = 1;
+        b->trail[steps] = v;
+        b->from[steps++] = u;
+        sum += gain;
+        if (sum > best * (1 + 1e-12) + 1e-300) {
+            best = sum;
+            kept = steps;
+        }
+        for (int k = g->start[v]; k < g->start[v + 1]; k++) enter(b, g, owner, g->to[k], limit);
+    }
+    while (b->heaped) drop(b, b->heap[b->heaped - 1]);
+    while (steps-- > kept) go(b, g, owner, b->trail[steps], b->from[steps]);
+    return kept > 0;
+}
+
+/* Searches from each vertex at a border, in random order; in later passes only beside vertices that
+ * have moved. */
+static void straighten(struct borders *b, const struct level *g, int *owner, double limit) {
+    unsigned long long seed = 1;
+    for (int v = 0; v < g->n; v++) b->place[v] = -1;
+    for (int pass = 0; pass < PASSES; pass++) {
+        int n = b->at_border, found = 0;
+        memset(b->moved, 0, (size_t)g->n);
+        memcpy(b->seeds, b->border, (size_t)n * sizeof *b->seeds);
+        while (n) {
+            const int k = level_draw(&seed, n--), v = b->seeds[k];
+            b->seeds[k] = b->seeds[n];
+            if (!b->moved[v]) found += search_from(b, g, owner, v, limit);
+        }
+        if (!found) return;
+    }
 }
 
 void borders_improve(struct borders *b, const struct level *g, int *owner, double loose) {

@@ -24,10 +24,13 @@
 #define OF_MANY  1.5  /* the same where tasks are many */
 
 enum {
-    BUDGET_OF_TASK = 60, /* visits of links for each task, beside MAP_BUDGET */
-    FEW = 300,           /* tasks up to which Scotch makes more candidates */
-    PROMPT = 64,         /* tasks up to which all repairs are done, in a millisecond or two */
-    GUIDED_ROUNDS = 24,  /* most instances until guided:size settles */
+    BUDGET_OF_TASK = 60, /* visits of links for each task, beside MAP_BUDGET or this one: */
+    REPAIR_OF_MANY = 32000000,
+    FEW = 300,   /* tasks up to which Scotch makes more candidates */
+    PROMPT = 64, /* tasks up to which all repairs are done, in a millisecond or two */
+    TRIES = 3,   /* of the multilevel scheme for up to FEW_UNITS units */
+    FEW_UNITS = 32,
+    GUIDED_ROUNDS = 24, /* most instances until guided:size settles */
 };
 
 /* Runs guided:size on the model's weights and speeds until it settles. */
@@ -53,12 +56,26 @@ static int guided_candidate(const evn_problem *p, const struct map_model *m, int
     return failed || map_feed(m, owner);
 }
 
-enum { SIMPLE = 4, SCOTCH = 4, NODES = SIMPLE + SCOTCH, MULTILEVEL, CANDIDATES };
+enum {
+    GUIDED = 3,
+    SIMPLE,
+    SCOTCH = 4,
+    NODES = SIMPLE + SCOTCH,
+    MULTILEVEL,
+    CANDIDATES = MULTILEVEL + TRIES
+};
 
 /* 1 if Scotch is asked; it is opened only then. Without links there is nothing to keep together. */
 static int with_scotch(const struct map_model *m) {
-    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units &&
-           m->tasks <= MAP_SCOTCH_TASKS && m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
+    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units && m->tasks <= MAP_MANY &&
+           m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
+}
+
+/* The multilevel scheme's i-th assignment; there are several where few units exchange much, since
+ * chance decides then how long the longest border is. 1: there is none. */
+static int levels_candidate(const struct map_model *m, int i, int *owner) {
+    const int several = m->units <= FEW_UNITS && m->per_byte > 0 && !m->routes.kinds;
+    return with_scotch(m) || (i && !several) || map_multilevel(m, i + 1, owner);
 }
 
 /* Candidate i, the simple ones first; 1: there is none. */
@@ -67,11 +84,10 @@ static int candidate(const evn_problem *p, const struct map_model *m, int i, int
     case 0: policy_static(m->tasks, m->units, owner); return 0;
     case 1: return map_consecutive(m, owner);
     case 2: return map_longest_first(m, owner);
-    case 3: return guided_candidate(p, m, owner);
+    case GUIDED: return guided_candidate(p, m, owner);
     case NODES: return map_by_nodes(p, m, owner);
-    case MULTILEVEL:
-        return (m->tasks <= MAP_SCOTCH_ALONE && with_scotch(m)) || map_multilevel(m, owner);
     default:
+        if (i >= MULTILEVEL) return levels_candidate(m, i - MULTILEVEL, owner);
         if (!with_scotch(m) || i - SIMPLE >= (m->tasks <= FEW ? SCOTCH : 2)) return 1;
         return map_scotch(m, i - SIMPLE, owner);
     }
@@ -84,10 +100,11 @@ struct choice {
     double limit;
     long budget;
     int *start[CANDIDATES], starts;
-    int simple_ones; /* number of simple candidates, which are the first */
-    int levels;      /* 1: the last candidate is the multilevel scheme's */
-    double simple;   /* shortest makespan of the simple candidates */
-    int *best;       /* the best assignment so far */
+    struct map_score rated[CANDIDATES]; /* the score of each */
+    int simple_ones;                    /* number of simple candidates, which are the first */
+    int levels;                         /* 1: the last candidate is the multilevel scheme's */
+    double simple;                      /* shortest makespan of the simple candidates */
+    int *best;                          /* the best assignment so far */
     struct map_score score;
     double shortest; /* shortest makespan so far */
     int *few;        /* assignment of the fewest bytes so far, with a makespan up to MUCH above the
@@ -115,7 +132,7 @@ static void offer_few(struct choice *c, const int *owner, struct map_score score
 /* Prefers an assignment with a fraction of the bytes for little of the makespan. */
 static void prefer_few(struct choice *c) {
     const struct map_score few = c->few_score;
-    const double multiple = c->m->tasks > MAP_SCOTCH_ALONE ? OF_MANY : MULTIPLE;
+    const double multiple = c->m->tasks > MAP_MANY ? OF_MANY : MULTIPLE;
     if (few.makespan < 0 || few.over > c->score.over || !is_near(few, c->score.makespan) ||
         few.cut * multiple > c->score.cut || !(c->score.cut > 0))
         return;
@@ -132,12 +149,15 @@ static void prefer_consecutive(struct choice *c, int *other) {
     memcpy(c->best, other, (size_t)c->m->tasks * sizeof *other);
 }
 
-static void offer(struct choice *c, const int *owner) {
-    struct map_score score = map_score(c->m, owner, c->scratch);
+static void offer(struct choice *c, const int *owner, struct map_score score) {
     offer_few(c, owner, score);
     if (c->score.makespan >= 0 && !map_better(score, c->score, c->limit)) return;
     c->score = score;
     memcpy(c->best, owner, (size_t)c->m->tasks * sizeof *owner);
+}
+
+static void offer_repaired(struct choice *c) {
+    offer(c, map_repair_owner(c->repair), map_score(c->m, map_repair_owner(c->repair), c->scratch));
 }
 
 /* Repairs one candidate for the fewest bytes within the limit: from borders
@@ -150,7 +170,7 @@ static void repair(struct choice *c, const int *owner, int parts) {
         map_repair_start(c->repair, owner, share);
         map_straighten(c->repair, c->limit, looser[i]);
         c->budget -= share - map_repair_left(c->repair);
-        offer(c, map_repair_owner(c->repair));
+        offer_repaired(c);
     }
 }
 
@@ -161,32 +181,37 @@ static int is_vain(const struct choice *c, int candidate) {
     for (int i = candidate + 1; i < c->starts; i++)
         if (!memcmp(owner, c->start[i], (size_t)c->m->tasks * sizeof *owner)) return 1;
     return c->m->tasks > PROMPT && c->score.makespan <= c->limit && !(c->score.over > 0) &&
-           map_score(c->m, owner, c->scratch).cut > c->score.cut * HOPELESS;
+           c->rated[candidate].cut > c->score.cut * HOPELESS;
 }
 
 /* The best that the candidates can be repaired to under a limit. */
 static void search(struct choice *c, double limit, long budget) {
     c->limit = limit;
     c->budget = budget;
-    for (int i = 0; i < c->starts; i++) offer(c, c->start[i]);
+    for (int i = 0; i < c->starts; i++) offer(c, c->start[i], c->rated[i]);
     /* the most promising first, each with half of the remaining budget */
     for (int i = c->starts - 1; i >= 0; i--)
         if (!is_vain(c, i)) repair(c, c->start[i], i < 2 ? i + 1 : 2);
 }
 
+/* The shortest makespan of the first n candidates. */
+static double shortest_of(const struct choice *c, int n) {
+    double shortest = INFINITY;
+    for (int i = 0; i < n; i++) shortest = fmin(shortest, c->rated[i].makespan);
+    return shortest;
+}
+
 /* Shortest makespan: the candidates' best, and if that is not near the bound, the result of
  * balancing each. */
-static double shorten(struct choice *c, int *const *start, int starts) {
-    double shortest = INFINITY;
-    for (int i = 0; i < starts; i++)
-        shortest = fmin(shortest, map_score(c->m, start[i], c->scratch).makespan);
-    for (int i = 0; i < starts && shortest > c->m->bound * (1 + MAP_NEAR); i++) {
-        long share = c->budget / (4 * (starts - i));
-        map_repair_start(c->repair, start[i], share);
+static double shorten(struct choice *c) {
+    double shortest = shortest_of(c, c->starts);
+    for (int i = 0; i < c->starts && shortest > c->m->bound * (1 + MAP_NEAR); i++) {
+        long share = c->budget / (4 * (c->starts - i));
+        map_repair_start(c->repair, c->start[i], share);
         map_balance(c->repair, c->m->bound);
         c->budget -= share - map_repair_left(c->repair);
         c->limit = shortest;
-        offer(c, map_repair_owner(c->repair));
+        offer_repaired(c);
         shortest = fmin(shortest, map_repair_score(c->repair).makespan);
     }
     return shortest;
@@ -205,20 +230,21 @@ static void tighten(struct choice *c, double simple) {
 }
 
 /* Makes the candidates, and allocates memory for each as far as there is some; drops those that
- * exceed capacities more than another. *simple: the shortest makespan of the simple ones. 1: not
- * enough memory. */
+ * exceed capacities more than another. 1: not enough memory. */
 static int gather(struct choice *c, const evn_problem *p) {
     const struct map_model *m = c->m;
     double least = INFINITY, over[CANDIDATES];
     c->simple = INFINITY;
     for (int i = 0; i < CANDIDATES; i++) {
+        /* of many tasks the shortest consecutive ones suffice */
+        if (i == GUIDED && m->tasks > MAP_MANY) continue;
         int *o = malloc((size_t)m->tasks * sizeof *o), proven;
         if (c->starts < CANDIDATES) over[c->starts] = 0;
         if (o && !candidate(p, m, i, o)) {
             c->start[c->starts++] = o;
             if (m->memory && capacity_fit(p, o, &over[c->starts - 1], &proven)) return 1;
             if (i < SIMPLE) c->simple_ones++;
-            c->levels = i == MULTILEVEL;
+            c->levels += i >= MULTILEVEL;
             least = fmin(least, over[c->starts - 1]);
             continue;
         }
@@ -232,12 +258,12 @@ static int gather(struct choice *c, const evn_problem *p) {
             continue;
         }
         simple_ones += i < c->simple_ones;
+        c->rated[kept] = map_score(m, c->start[i], c->scratch);
         c->start[kept++] = c->start[i];
     }
     c->starts = kept;
     c->simple_ones = simple_ones;
-    for (int i = 0; i < simple_ones; i++)
-        c->simple = fmin(c->simple, map_score(m, c->start[i], c->scratch).makespan);
+    c->simple = shortest_of(c, simple_ones);
     return 0;
 }
 
@@ -246,7 +272,7 @@ static void decide(struct choice *c, int *other) {
     const size_t bytes = (size_t)c->m->tasks * sizeof *other;
     const long budget = MAP_BUDGET + BUDGET_OF_TASK * (long)c->m->tasks;
     c->budget = budget;
-    double shortest = shorten(c, c->start, c->starts), loose = shortest * (1 + SLACK);
+    double shortest = shorten(c), loose = shortest * (1 + SLACK);
     double tight = fmax(shortest * (1 + MAP_NEAR), fmin(c->simple, loose));
     search(c, tight, budget / 2);
     /* the limit's cost in bytes: too high if many tasks must be moved to keep it */
@@ -260,20 +286,21 @@ static void decide(struct choice *c, int *other) {
     tighten(c, c->simple);
 }
 
-/* Decides where tasks are so many that a repair of all candidates would take longer than finding
- * them did: they are offered as they are, and the multilevel scheme's, which is balanced already,
- * is shortened only if it is much longer than another. */
+/* Decides where tasks are many: the candidates are offered as they are, and the shortest of the
+ * multilevel scheme's repaired; where exchange takes time, to be as short as possible. */
 static void decide_many(struct choice *c) {
-    const int *levels = c->start[c->starts - 1];
-    double shortest = INFINITY, own = 0;
-    for (int i = 0; i < c->starts; i++)
-        shortest = fmin(shortest, own = map_score(c->m, c->start[i], c->scratch).makespan);
+    const double shortest = shortest_of(c, c->starts);
+    const double enough = shortest * (1 + (c->m->tasks > SMOOTHED ? MUCH : SLACK));
+    int best = c->starts - 1;
     c->limit = shortest * (1 + SLACK);
-    for (int i = 0; i < c->starts; i++) offer(c, c->start[i]);
-    if (own <= shortest * (1 + MUCH)) return;
-    map_repair_start(c->repair, levels, MAP_BUDGET + BUDGET_OF_TASK * (long)c->m->tasks);
-    map_balance(c->repair, shortest);
-    offer(c, map_repair_owner(c->repair));
+    for (int i = 0; i < c->starts; i++) offer(c, c->start[i], c->rated[i]);
+    for (int i = best; i > c->starts - c->levels; i--)
+        if (c->rated[i - 1].makespan < c->rated[best].makespan) best = i - 1;
+    if (c->rated[best].makespan <= enough && !(c->m->per_byte > 0)) return;
+    map_repair_start(c->repair, c->start[best],
+                     REPAIR_OF_MANY + BUDGET_OF_TASK * (long)c->m->tasks);
+    map_balance(c->repair, c->m->per_byte > 0 ? c->m->bound : c->limit);
+    offer_repaired(c);
 }
 
 int map_choose(const evn_problem *p, const struct map_model *m, int *owner) {
@@ -287,7 +314,7 @@ int map_choose(const evn_problem *p, const struct map_model *m, int *owner) {
     c.few = malloc(n * sizeof *c.few);
     const int failed = !c.repair || !c.best || !c.few || !c.scratch || !other || gather(&c, p);
     if (!failed) {
-        if (c.levels && m->tasks > SMOOTHED && !m->memory && !m->routes.kinds)
+        if (c.levels && m->tasks > MAP_MANY && !m->memory && !m->routes.kinds)
             decide_many(&c);
         else
             decide(&c, other);

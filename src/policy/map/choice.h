@@ -6,9 +6,9 @@
 
 enum { MAP_BUDGET = 4000000 }; /* budget of a plan in visits of links: some 0.05 s */
 enum {
-    MAP_SCOTCH_ALONE = 2000,  /* tasks; above, the multilevel scheme often cuts fewer bytes */
-    MAP_SCOTCH_TASKS = 20000, /* above this, or with more units, Scotch takes too long for a plan */
-    MAP_SCOTCH_UNITS = 1024,
+    MAP_MANY =
+        2000, /* tasks above which the multilevel scheme alone cuts fewer bytes than Scotch */
+    MAP_SCOTCH_UNITS = 1024, /* with more, Scotch takes too long for a plan */
 };
 #define MAP_NEAR 0.0005 /* excess over the bound up to which a makespan is short enough */
 
@@ -32,9 +32,9 @@ struct learn *map_learnt(const evn_schedule *map);
  * units. 1: the result is no other than before, or there is not enough memory. */
 int map_by_nodes(const evn_problem *p, const struct map_model *m, int *owner);
 
-/* Evener's own multilevel scheme (levels.h). 1: no links, fewer tasks than units, or not enough
- * memory. */
-int map_multilevel(const struct map_model *m, int *owner);
+/* Evener's own multilevel scheme (levels.h); another seed gives another assignment. 1: no links,
+ * fewer tasks than units, or not enough memory. */
+int map_multilevel(const struct map_model *m, int seed, int *owner);
 
 /* Opens Scotch's library, once in a process. EVN_MISSING, without a message. Any thread. */
 evn_status map_scotch_open(void);

@@ -111,15 +111,14 @@ struct map_score map_score(const struct map_model *m, const int *owner, double *
     struct map_score score = {0};
     for (int u = 0; u < m->units; u++) scratch[u] = 0;
     for (int t = 0; t < m->tasks; t++) {
-        int u = owner[t];
-        scratch[u] += m->weight[t] * m->pace[u];
+        const int u = owner[t];
+        double bytes = 0;
         for (int i = m->start[t]; i < m->start[t + 1]; i++) {
             const int v = owner[m->neighbour[i]];
-            if (v == u) continue;
-            const double bytes = map_cost(m, i, u, v);
-            scratch[u] += bytes * m->per_byte;
-            score.cut += bytes / 2;
+            if (v != u) bytes += map_cost(m, i, u, v);
         }
+        scratch[u] += m->weight[t] * m->pace[u] + bytes * m->per_byte;
+        score.cut += bytes / 2;
     }
     for (int u = 0; u < m->units; u++) score.makespan = fmax(score.makespan, scratch[u]);
     if (!m->memory) return score;

@@ -12,9 +12,11 @@ enum {
     LEVELS = 64,
 };
 
-#define EVEN     0.004 /* allowed excess of a unit over the mean */
+#define LOOSE    0.006 /* allowed excess of a unit over the mean; */
+#define EVEN     0.004 /* the same at the end; */
+#define ROUGH    0.03  /* where tasks are large, one mean task, but no more than this */
 #define HEAVIEST 4.0   /* largest weight of a vertex of the coarsest level, over the mean */
-#define GRAINS   0.3   /* further allowed excess on coarser levels, in mean vertices */
+#define GRAINS   0.3   /* allowed beside it on coarser levels, in mean vertices */
 #define STALLS   0.95  /* ratio of two levels' vertices above which coarsening ends */
 
 struct levels {
@@ -31,8 +33,7 @@ static void close_levels(struct levels *l) {
 }
 
 /* Coarser and coarser levels of the model's graph. 1: not enough memory. */
-static int make_levels(struct levels *l, const struct map_model *m) {
-    unsigned long long seed = 1;
+static int make_levels(struct levels *l, const struct map_model *m, unsigned long long seed) {
     const double enough = fmin((double)COARSEST * m->units, fmax(LARGE, (double)FEWER * m->units));
     l->level[0] = (struct level){.n = m->tasks,
                                  .start = m->start,
@@ -51,17 +52,19 @@ static int make_levels(struct levels *l, const struct map_model *m) {
     return 0;
 }
 
-int map_multilevel(const struct map_model *m, int *owner) {
+int map_multilevel(const struct map_model *m, int seed, int *owner) {
     struct levels l = {.n = 0};
     if (m->units < 2 || m->tasks < m->units || m->start[m->tasks] == 0) return 1;
     const size_t bytes = (size_t)m->tasks * sizeof *owner;
     int *work = malloc(2 * bytes), *now = work, *finer = work ? work + m->tasks : NULL;
     struct borders *b = borders_open(m);
-    int failed = !work || !b || make_levels(&l, m);
+    int failed = !work || !b || make_levels(&l, m, (unsigned long long)seed);
     failed = failed || level_bisect(&l.level[l.n - 1], m, now);
+    const double rough = fmin(ROUGH, (double)m->units / m->tasks);
     for (int i = l.n - 1; !failed && i >= 0; i--) {
         const struct level *g = &l.level[i];
-        borders_improve(b, g, now, EVEN + (i ? GRAINS * m->units / g->n : 0));
+        borders_improve(b, g, now, fmax(LOOSE, rough) + (i ? GRAINS * m->units / g->n : 0));
+        if (!i) borders_improve(b, g, now, fmax(EVEN, rough));
         if (!i) break;
         for (int v = 0; v < l.level[i - 1].n; v++) finer[v] = now[l.into[i - 1][v]];
         int *swap = now;
