@@ -300,8 +300,8 @@ static int share_out(const struct level *g, const int *name, const double *speed
     return failed;
 }
 
-int level_bisect(const struct level *g, const struct map_model *m, int *owner) {
-    unsigned long long seed = 1;
+int level_bisect(const struct level *g, const struct map_model *m, unsigned long long seed,
+                 int *owner) {
     int *name = malloc((size_t)g->n * sizeof *name);
     double *speed = malloc(((size_t)m->units + 1) * sizeof *speed);
     int failed = !name || !speed;

@@ -35,8 +35,10 @@ static inline int level_draw(unsigned long long *seed, int below) {
 int level_coarsen(const struct level *fine, double heaviest, unsigned long long *seed,
                   struct level *coarse, int *into);
 
-/* Assigns the vertices to the units of `m` by recursive bisection. 1: not enough memory. */
-int level_bisect(const struct level *g, const struct map_model *m, int *owner);
+/* Assigns the vertices to the units of `m` by recursive bisection; another seed makes another
+ * assignment. 1: not enough memory. */
+int level_bisect(const struct level *g, const struct map_model *m, unsigned long long seed,
+                 int *owner);
 
 /* Improvement of borders between units, by single moves under a limit of each unit's load. */
 struct borders;

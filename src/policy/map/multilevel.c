@@ -59,7 +59,7 @@ int map_multilevel(const struct map_model *m, int seed, int *owner) {
     int *work = malloc(2 * bytes), *now = work, *finer = work ? work + m->tasks : NULL;
     struct borders *b = borders_open(m);
     int failed = !work || !b || make_levels(&l, m, (unsigned long long)seed);
-    failed = failed || level_bisect(&l.level[l.n - 1], m, now);
+    failed = failed || level_bisect(&l.level[l.n - 1], m, (unsigned long long)seed, now);
     const double rough = fmin(ROUGH, (double)m->units / m->tasks);
     for (int i = l.n - 1; !failed && i >= 0; i--) {
         const struct level *g = &l.level[i];
