@@ -139,14 +139,11 @@ static void drop(void *arg, int task) {
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 
-int grid_random_owner(int step, int task, int units) {
-    return (int)(mix((unsigned)step, (unsigned)task, 77) % (unsigned)units);
-}
-
 static void learn_at_random(evn_schedule *s, const int *owner, const double *seconds) {
     (void)owner, (void)seconds;
     for (int t = 0; t < s->problem.tasks; t++)
-        s->owner[t] = grid_random_owner(s->instance, t, s->problem.units);
+        s->owner[t] =
+            (int)(mix((unsigned)s->instance, (unsigned)t, 77) % (unsigned)s->problem.units);
 }
 
 static const struct policy at_random = {.name = "random", .learn = learn_at_random};

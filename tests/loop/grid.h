@@ -82,8 +82,6 @@ int grid_wrong_blocks(struct grid *g, int steps);
 /* Whether the task has that block at all. */
 int grid_has_block(const struct trial *trial, int task, int block);
 
-/* A list of tasks' owners that changes with each step, the same for everybody who asks. */
-int grid_random_owner(int step, int task, int units);
 /* Nothing was said of how tasks travel. */
 void grid_forget_homes(struct grid *g);
 

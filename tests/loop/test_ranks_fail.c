@@ -296,6 +296,7 @@ TEST(described) {
 
 static struct watched_order order;
 static evn_wire_kind watched;
+static atomic_llong told; /* messages, by the loops' counts */
 
 static void with_altered(evn_cluster *c) {
     struct grid g;
@@ -312,13 +313,14 @@ static void with_altered(evn_cluster *c) {
     } else {
         must_ok(status);
         atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
+        atomic_fetch_add(&told, evn_loop_sum(g.loop).rank_messages);
     }
     must_agree(&g, status);
     grid_close(&g);
 }
 
 TEST(altered) {
-    watched = watched_kind(&wire_threads, NULL);
+    watched = watched_kind(&wire_threads);
     for (int change = WATCHED_NOTHING; change < WATCHED_CHANGES; change++)
         for (int way = 0; way < 8; way++) {
             struct trial trial = {
@@ -328,11 +330,13 @@ TEST(altered) {
             order = (struct watched_order){(enum watched_change)change, 3,
                                            (SIDE - 2) * grid_element(0)};
             watched_begin(&order);
+            atomic_store(&told, 0);
             const int wrong = run(&trial, with_altered);
             int altered;
-            watched_end(&altered);
+            const int sent = watched_end(&altered);
             assert_int_equal(altered, change != WATCHED_NOTHING);
             if (change >= WATCHED_BEFORE) continue;
+            assert_int_equal(sent, atomic_load(&told));
             if ((wrong > 0) != (change != WATCHED_NOTHING))
                 fail_msg("%s altered: %d blocks are wrong", watched_change_name[change], wrong);
         }
