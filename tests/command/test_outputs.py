@@ -9,7 +9,6 @@ import resource
 import signal
 import stat
 import subprocess
-import threading
 import time
 import unittest
 
@@ -170,51 +169,6 @@ class Places(Base):
         done = self.evener(*CLASS[:-1], "--trace", "-")
         json.loads(done.stdout)
         self.assertIn("BT-MZ Benchmark Completed", done.stderr)
-
-    def test_pipes(self):
-        self.one_record()
-        os.mkfifo("pipe")
-        for words, option in CASES:
-            with self.subTest(words=words, option=option):
-                got = []
-                reader = threading.Thread(target=lambda: got.append(self.read("pipe")))
-                reader.start()
-                done = self.evener(*words, option, "pipe")
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                reader.join(60)
-                self.is_whole(option, got[0])
-                self.assertTrue(stat.S_ISFIFO(os.lstat("pipe").st_mode))
-
-    def test_pipe_without_reader(self):
-        os.mkfifo("pipe")
-        self.one_record()
-        runs = [subprocess.Popen([EVENER, *words, option, "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 text=True) for words, option in CASES]
-        for run in runs:
-            out, errors = run.communicate(timeout=120)
-            self.assertEqual(run.returncode, 2, errors)
-            self.assertIn("evener: pipe cannot be written: nothing has opened this pipe for reading", errors)
-
-    def test_links_and_modes(self):
-        self.one_record()
-        for words, option in CASES:
-            with self.subTest(words=words, option=option):
-                for name in ("file", "link", "new"):
-                    if os.path.lexists(name):
-                        os.unlink(name)
-                self.write("file", "earlier")
-                os.chmod("file", 0o600)
-                os.symlink("file", "link")
-                done = self.evener(*words, option, "link")
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.is_whole(option, self.read("file"))
-                self.assertTrue(os.path.islink("link"))
-                self.assertEqual(stat.S_IMODE(os.stat("file").st_mode), 0o600)
-                done = self.evener(*words, option, "new", preexec_fn=lambda: os.umask(0o026))
-                self.assertEqual(stat.S_IMODE(os.stat("new").st_mode), 0o640)
-        for words, name in ((["--checkpoint", "kept", "--every", "8"], "kept"), (["--matrices", "kept.m"], "kept.m")):
-            done = self.evener(*BODY, *words, preexec_fn=lambda: os.umask(0o077))
-            self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600, done.stderr)
 
     def test_devices(self):
         self.one_record()

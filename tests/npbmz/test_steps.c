@@ -10,14 +10,15 @@
 #include <math.h>
 #include <omp.h>
 
-enum { STEPS = 3, MOST = 12 };
+enum { STEPS = 3, MOST = 16, GUARD = 64 };
 
-/* The least there are; rows that end with a vector, and one point before and behind it; several
- * blocks, and blocks that stick out; planes that are done at once and in parts. */
+/* The least there are; rows of widths of 1, 0, -1 .. points beyond whole vectors, and long ones;
+ * several blocks, and blocks that stick out; planes that are done at once and in parts. */
 static const int of_bt[][3] = {{6, 6, 6}, {13, 8, 28}, {29, 6, 8},  {57, 38, 28}, {16, 11, 17},
                                {5, 7, 9}, {9, 7, 5},   {17, 10, 6}, {18, 9, 12}};
 static const int of_sp[][3] = {{6, 6, 6},   {13, 8, 28}, {29, 6, 8},  {57, 38, 28}, {38, 26, 17},
-                               {12, 12, 6}, {9, 7, 5},   {17, 10, 6}, {32, 32, 16}, {51, 38, 34}};
+                               {12, 12, 6}, {9, 7, 5},   {17, 10, 6}, {32, 32, 16}, {51, 38, 34},
+                               {10, 7, 9},  {15, 6, 11}, {700, 8, 5}};
 static const int of_lu[][3] = {{6, 6, 6},    {16, 16, 8}, {29, 6, 8}, {57, 38, 28},
                                {13, 11, 17}, {17, 26, 5}, {9, 43, 7}, {76, 10, 6}};
 #define ALL(shape) shape, sizeof shape / sizeof *shape
@@ -46,11 +47,17 @@ struct pair {
 
 static struct scratch scratch_of(const struct problem *p, int cores) {
     struct scratch s = {.doubles = p->solver->scratch(p, cores)};
-    const size_t bytes = (s.doubles * sizeof(double) + 63) / 64 * 64;
+    const size_t bytes = ((s.doubles + GUARD) * sizeof(double) + 63) / 64 * 64;
     s.memory = aligned_alloc(64, bytes);
     assert_non_null(s.memory);
     memset(s.memory, 0, bytes);
     return s;
+}
+
+/* Nothing was written behind it. */
+static void free_scratch(struct scratch *s) {
+    for (size_t i = s->doubles; i < s->doubles + GUARD; i++) assert_true(s->memory[i] == 0);
+    free(s->memory);
 }
 
 /* A random gas, forcing and (LU) residual, and scratch for a team; spacings differ in all
@@ -85,7 +92,7 @@ static void open_pair(struct pair *a, enum npbmz_benchmark benchmark, double dt,
 static void close_pair(struct pair *a) {
     plain_zone_close(&a->q);
     zone_free(&a->z);
-    free(a->s.memory);
+    free_scratch(&a->s);
 }
 
 static void step_pair(struct pair *a, int cores) {
@@ -306,7 +313,7 @@ TEST(scratch_is_used_again) {
             close_pair(&alone);
             close_pair(&a[n]);
         }
-        free(all.memory);
+        free_scratch(&all);
     }
 }
 

@@ -100,12 +100,6 @@ static cJSON *read_json(const char *path) {
     return root;
 }
 
-static void write_file(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
 static const cJSON *get(const cJSON *o, const char *key) {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     if (!v) fail_msg("no key \"%s\"", key);
@@ -705,7 +699,7 @@ TEST_WITH(decimal_comma, clear, be_oneself) {
     files(1);
 }
 
-/* -- files -- */
+/* -- files; what holds for every output is test_output.c's -- */
 
 /* A session with a loop that has run, for this file; what its end says. */
 static evn_status record_to(const char *variable, const char *path) {
@@ -736,65 +730,6 @@ TEST_WITH(full, clear, be_oneself) {
     files(1);
 }
 
-TEST_WITH(read_only_folder, clear, be_oneself) {
-    be_nobody(0555);
-    setenv("EVENER_RECORD", in_folder("record.json"), 1);
-    evn_session *s;
-    assert_fails(evn_open(&s, "1:CPU:1", NULL, 0), EVN_SYSTEM, "Permission denied");
-}
-
-/* A pipe is written into and stays one. */
-TEST_WITH(pipe, clear, be_oneself) {
-    const char *path = in_folder("pipe");
-    assert_int_equal(mkfifo(path, 0600), 0);
-    const int reader = open(path, O_RDONLY | O_NONBLOCK);
-    assert_int_equal(record_to("EVENER_RECORD", path), EVN_OK);
-    static char text[1 << 16];
-    const ssize_t n = read(reader, text, sizeof text - 1);
-    close(reader);
-    assert_true(n > 0);
-    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
-    assert_non_null(root);
-    cJSON_Delete(root);
-    struct stat there;
-    assert_int_equal(stat(path, &there), 0);
-    assert_true(S_ISFIFO(there.st_mode));
-    assert_int_equal(files(1), 1);
-}
-
-/* An earlier file stays until the new one is whole, keeps its mode, and is found behind a link. */
-TEST_WITH(replaced, clear, be_oneself) {
-    const char *path = in_folder("record.json"), *link = in_folder("link.json");
-    write_file(path, "earlier");
-    assert_int_equal(chmod(path, 0666), 0);
-    assert_int_equal(symlink("record.json", link), 0);
-    setenv("EVENER_RECORD", link, 1);
-    evn_session *s = open_on("1:CPU:1", NULL);
-    evn_loop *loop = open_loop(s, "static", TASKS);
-    run(loop, 2);
-    assert_ok(evn_close_loop(s, loop));
-    char *earlier = read_text(path);
-    assert_string_equal(earlier, "earlier");
-    free(earlier);
-    assert_int_equal(files(0), 2);
-    assert_ok(evn_close(s));
-    cJSON_Delete(read_json(path));
-    struct stat there;
-    assert_int_equal(lstat(link, &there), 0);
-    assert_true(S_ISLNK(there.st_mode));
-    assert_int_equal(stat(path, &there), 0);
-    assert_int_equal(there.st_mode & 0777, 0666);
-    assert_int_equal(files(0), 2);
-    files(1);
-    /* a new one is as the user's mask wants it */
-    const mode_t mask = umask(027);
-    assert_int_equal(record_to("EVENER_RECORD", path), EVN_OK);
-    umask(mask);
-    assert_int_equal(stat(path, &there), 0);
-    assert_int_equal(there.st_mode & 0777, 0640);
-    files(1);
-}
-
 TEST_WITH(same_file, clear, be_oneself) {
     char other[160];
     snprintf(other, sizeof other, "%s/./both.json", folder);
@@ -803,63 +738,6 @@ TEST_WITH(same_file, clear, be_oneself) {
     evn_session *s;
     assert_fails(evn_open(&s, "1:CPU:1", NULL, 0), EVN_USAGE, "is EVENER_RECORD's");
     assert_int_equal(files(0), 0);
-}
-
-/* The program as it would be run by itself, many times: see test_two_programs(). */
-static int write_records(const char *units, int times) {
-    for (int i = 0; i < times; i++) {
-        evn_session *s;
-        evn_loop *loop;
-        const evn_problem problem = {.tasks = 400};
-        if (evn_open(&s, units, NULL, EVN_OVERSUBSCRIBE) ||
-            evn_open_loop(&loop, s, "static", &problem))
-            return 2;
-        for (int step = 0; step < 3; step++)
-            if (evn_loop_run(loop, touch, NULL)) return 3;
-        if (evn_close(s)) return 4;
-    }
-    return 0;
-}
-
-static pid_t start(const char *units, const char *times) {
-    pid_t child = fork();
-    if (child) return child;
-    execl("/proc/self/exe", "test-open", "write", units, times, (char *)NULL);
-    _exit(127);
-}
-
-/* Two programs write the same file many times: whoever looks sees a whole one, of one of them. */
-TEST_WITH(two_programs, clear, be_oneself) {
-    const char *path = in_folder("record.json");
-    setenv("EVENER_RECORD", path, 1);
-    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
-    pid_t child[2] = {start("1:CPU:1", "40"), start("3:CPU:1", "40")};
-    unsetenv("EVENER_RECORD");
-    unsetenv("EVENER_TRACE");
-    int running = 2, looks = 0, seen[2] = {0, 0};
-    while (running) {
-        int status;
-        if (waitpid(-1, &status, WNOHANG) > 0) {
-            running--;
-            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        }
-        if (access(path, F_OK)) continue;
-        cJSON *root = read_json(path);
-        const int units = cJSON_GetArraySize(get(root, "units"));
-        const cJSON *owner;
-        int max = 0;
-        cJSON_ArrayForEach(owner, get(root, "owner")) if (owner->valueint > max) max =
-            owner->valueint;
-        assert_true((units == 1 || units == 3) && max == units - 1);
-        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), 400);
-        seen[units == 3]++;
-        looks++;
-        cJSON_Delete(root);
-    }
-    assert_true(child[0] > 0 && child[1] > 0 && looks > 0 && seen[0] + seen[1] == looks);
-    cJSON_Delete(read_json(in_folder("trace.json")));
-    assert_int_equal(files(0), 2); /* and nothing beside */
-    files(1);
 }
 
 /* A program that is killed, or ends without closing, leaves nothing. */
@@ -1034,7 +912,6 @@ TEST_WITH(collect_changed, clear, be_oneself) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 4 && !strcmp(argv[1], "write")) return write_records(argv[2], atoi(argv[3]));
     if (argc == 2 && !strcmp(argv[1], "leave")) return leave();
     return run_all_tests(set_up, tear_down);
 }
