@@ -6,6 +6,7 @@
 #include "npbmz/mesh/mesh.h"
 #include "padding.h"
 #include "plain.h"
+#include "npbmz/host/residual.h"
 
 #include <math.h>
 #include <omp.h>
@@ -161,6 +162,29 @@ TEST(prepare_makes_the_residual) {
     free(got);
     free(want);
     close_pair(&a);
+}
+
+/* The residual is 0 beside the interior points of its rows, as wide as these are. */
+TEST(residual_has_zeros_beside) {
+    const struct subject *s = &subjects[1];
+    const struct team alone = {0, 1, NULL};
+    for (int n = 0; n < s->shapes; n++) {
+        struct pair a;
+        open_pair(&a, s->benchmark, s->step, s->shape[n], 1);
+        const struct zone *z = &a.z;
+        const size_t doubles = (size_t)(NC * z->sc) + 2 * ZONE_SLACK;
+        double *block = aligned_alloc(64, doubles * sizeof *block);
+        assert_non_null(block);
+        for (size_t i = 0; i < doubles; i++) block[i] = NAN;
+        residual(&a.p, z, z->u, z->f, 1, block + ZONE_SLACK, a.s.memory, &alone);
+        for (int row = 0; row < NC * (z->ny - 2) * (z->nz - 2); row++) {
+            const int m = row % NC, j = 1 + row / NC % (z->ny - 2), k = 1 + row / NC / (z->ny - 2);
+            const double *at = block + ZONE_SLACK + m * z->sc + zone_at(z, 0, j, k);
+            for (int i = z->nx - 1; i <= z->sj; i++) assert_true(at[i % z->sj] == 0);
+        }
+        free(block);
+        close_pair(&a);
+    }
 }
 
 /* Interior points of a field to where the same zone's block was copied; each must have changed. */
