@@ -86,6 +86,7 @@ class Late(unittest.TestCase):
         self.all([f"sp-mz --class S --units 2:GPU:1 --schedule {schedule}" for schedule in ("dynamic", "guided:time")] +
                  ["td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1 --schedule static", "ft --class S --units 1:CPU:1,1:GPU:1 --variant packed --processes 2 --oversubscribe",
                   "mg --class S --units 1:CPU:1,1:GPU:1 --oversubscribe --processes 2"] +
+                 [f"ft --size 32x16x16 --variant funneled --per-node 2 --units 1:GPU:1 --oversubscribe --processes {ranks}" for ranks in (2, 4)] +
                  [f"mg --class S --units 1:GPU:1 --oversubscribe {more}" for more in ("--processes 2 --variant overlap", "--processes 8 --variant funneled",
                                                                                     "--processes 4 --variant funneled --per-node 2")] +
                  [f"{app} --class S --oversubscribe --units {units}" for app in ("ft", "mg")

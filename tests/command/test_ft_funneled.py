@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 """NPB FT whose ranks share a device of each node (--variant funneled): official checksums and the bits of a CPU unit, whatever ranks a
 node has; puts and copies of fields as counted by formulas; what is visible of puts beside the device's work; units and devices that are not
-as they should be. Ranks that are lost are test_rank_loss.py's.
+as they should be. Ranks that are lost are test_rank_loss.py's, a driver that is late test_cuda.py's.
 
-Run: ctest -R command-ft-funneled, or tests/command/test_ft_funneled.py build/evener [COMMAND-WITH-NAMES FAKE-DRIVER] [test ..]; the two
-are what test_cuda.py has, and without them what needs a driver that is late is skipped.
+Run: ctest -R command-ft-funneled, or tests/command/test_ft_funneled.py build/evener [test ..]
 """
-import json
-import os
-import sys
 import unittest
 
-from base import Base, run
+from base import Base
 
-FAKE = [sys.argv.pop(1), sys.argv.pop(1)] if len(sys.argv) > 2 and os.path.exists(sys.argv[2]) else []
 PIECES = 8
 SIZE = {"S": (64, 64, 64), "W": (128, 128, 32)}
 STEPS = 6
@@ -112,22 +107,6 @@ class Funneled(Base):
         self.evener(*self.words("--size", "16x16x16", "--steps", "5", "--checkpoint", "c", "--quiet"))
         r = self.record(*self.words(*words, "--restart", "c", ranks=4))
         self.same(r, want)
-
-    def test_late(self):
-        """A driver that does its work as late as may be."""
-        if not FAKE:
-            self.skipTest("no driver")
-        command, driver = FAKE
-        late = {"EVENER_LIBCUDA": driver, "EVENER_NVRTC": driver, "EVENER_CACHE": "", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
-        for ranks, per_node in (2, 2), (4, 2):
-            words = self.words("--size", "32x16x16", "--per-node", str(per_node), ranks=ranks)
-            want = self.record(*words)
-            for dice in range(4):
-                with self.subTest(ranks=ranks, per_node=per_node, dice=dice):
-                    status, out, err = run([command, *(w if w != "emulated" else "cuda" for w in words), "--quiet", "--json", "-"],
-                                           **late, FAKE_CUDA_LATER=str(dice))
-                    self.assertEqual((status, err), (0, ""))
-                    self.assertEqual(json.loads(out)["hash"], want["hash"])
 
     # ---- what is wrong ----
 
