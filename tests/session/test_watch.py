@@ -6,39 +6,34 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-COMMAND = FIRST = ""
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "command"))
+from base import EVENER, Base  # pylint: disable=wrong-import-position
+
+FIRST = os.path.abspath(sys.argv.pop(1))
 FOR_EVER = ["run", "bt-mz", "--class", "S", "--steps", "1000000000", "--units", "2:CPU:1", "--oversubscribe", "--quiet"]
 
 
-class Watch(unittest.TestCase):
+class Watch(Base):
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = self.temporary.name
-        self.running = []
+        super().setUp()
+        self.environment["EVENER_OVERSUBSCRIBE"] = "1"
 
-    def tearDown(self):
-        for program in self.running:
-            if program.poll() is None:
-                os.killpg(program.pid, signal.SIGKILL)
-            program.communicate()
-        self.temporary.cleanup()
-
-    def environment(self, **variables):
-        kept = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith("EVENER_")}
-        return {**kept, "EVENER_OVERSUBSCRIBE": "1", **variables}
+    def end(self, program):
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+        program.communicate()
 
     def begin(self, words, **variables):
-        program = subprocess.Popen(words, cwd=self.folder, env=self.environment(**variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        program = subprocess.Popen(words, cwd=self.folder, env=self.environment | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, start_new_session=True)
-        self.running.append(program)
+        self.addCleanup(self.end, program)
         return program
 
     def watch(self, *words):
-        return subprocess.run([COMMAND, "watch", *words], cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
+        return self.evener("watch", *words, status=None)
 
     def until_steps(self, word, processes=1):
         """What is seen once each process has ended a step."""
@@ -52,26 +47,22 @@ class Watch(unittest.TestCase):
         self.fail("no step is seen: " + done.stderr)
 
     def refused(self, word, *parts):
-        done = self.watch(word)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        for part in parts:
-            self.assertIn(part, done.stderr)
+        self.refuses(["watch", word], *parts)
 
     def test_to_the_end(self):
         """The last line has what the record has, of a program that is stopped until it is watched."""
-        program = self.begin([COMMAND, "run", "bt-mz", "--class", "W", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--json", "r.json"])
+        program = self.begin([EVENER, "run", "bt-mz", "--class", "W", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--json", "r.json"])
         self.until_steps("r.json")
         os.kill(program.pid, signal.SIGSTOP)
         two = [self.until_steps(str(program.pid))[0] for _ in range(2)]
         self.assertEqual(two[0]["loops"], two[1]["loops"])
-        watch = self.begin([COMMAND, "watch", "r.json", "--interval", "50", "--json", "-"])
+        watch = self.begin([EVENER, "watch", "r.json", "--interval", "50", "--json", "-"])
         lines = [watch.stdout.readline()]
         os.kill(program.pid, signal.SIGCONT)
         lines += watch.communicate(timeout=120)[0].splitlines()
         self.assertEqual((watch.returncode, program.wait(timeout=120)), (0, 0))
         seen = [json.loads(line)["processes"][0] for line in lines]
-        with open(os.path.join(self.folder, "r.json"), encoding="utf-8") as file:
-            record = json.load(file)
+        record = self.load("r.json")
         self.assertEqual([p["ended"] for p in seen], [False] * (len(seen) - 1) + [True])
         steps = [p["loops"][-1]["steps"] for p in seen]
         self.assertEqual(steps, sorted(steps))
@@ -84,7 +75,7 @@ class Watch(unittest.TestCase):
         self.refused("r.json", "no running program of this user will write this record", "evener report")
 
     def test_page(self):
-        program = self.begin([COMMAND, *FOR_EVER], EVENER_WATCH="1")
+        program = self.begin([EVENER, *FOR_EVER], EVENER_WATCH="1")
         self.until_steps(str(program.pid))
         page = self.watch(str(program.pid), "--once")
         self.assertEqual((page.returncode, page.stderr), (0, ""))
@@ -95,7 +86,7 @@ class Watch(unittest.TestCase):
         self.assertEqual([line.split()[:3] for line in lines[3:]], [["0", "CPU", "1"], ["1", "CPU", "1"]])
         self.assertNotIn("\033", page.stdout)
         os.kill(program.pid, signal.SIGSTOP)
-        follow = self.begin([COMMAND, "watch", str(program.pid), "--interval", "20"])
+        follow = self.begin([EVENER, "watch", str(program.pid), "--interval", "20"])
         while "no step has ended for" not in (line := follow.stdout.readline()):
             self.assertTrue(line)
         os.killpg(program.pid, signal.SIGKILL)  # its counters outlive it
@@ -116,7 +107,7 @@ class Watch(unittest.TestCase):
 
     def test_ranks(self):
         """All ranks of a run, by the number of any of them; the imbalance is of all units."""
-        self.begin([COMMAND, *FOR_EVER[:6], "--processes", "2", "--units", "1:CPU:1", "--oversubscribe", "--quiet", "--schedule", "static", "--json", "r.json"])
+        self.begin([EVENER, *FOR_EVER[:6], "--processes", "2", "--units", "1:CPU:1", "--oversubscribe", "--quiet", "--schedule", "static", "--json", "r.json"])
         seen = self.until_steps("r.json", 2)
         self.assertEqual([(p["rank"], p["ranks"]) for p in seen], [(0, 2), (1, 2)])
         self.assertEqual([[u["id"] for u in p["loops"][0]["units"]] for p in seen], [[0], [1]])
@@ -139,10 +130,8 @@ class Watch(unittest.TestCase):
         self.refused("99999999999", "this is no number of a process")
         self.refused("nothing.json", "no running program")
         self.refused("--interval=1", "--interval")
-        self.assertEqual(self.watch("1", "2").returncode, 2)
+        self.refuses(["watch", "1", "2"])
 
 
 if __name__ == "__main__":
-    COMMAND, FIRST = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    del sys.argv[1:3]
     unittest.main()
