@@ -35,10 +35,6 @@
 extern "C" {
 #endif
 
-/* Writes the bursts that the loop has kept (evn_loop_keep_bursts()) to `out`; `noun` names a task,
- * as "zone". Over ranks those of this rank only. EVN_SYSTEM: a write failed; EVN_MEMORY. */
-evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out);
-
 /* The trace of a loop on all ranks:
  *
  *     evn_trace_open(&trace, loop, 1 << 16, 1 << 16);     on all ranks, between two instances
@@ -67,7 +63,7 @@ evn_status evn_trace_gather(evn_trace *trace);
 /* Closes the trace. Not collective; NULL is accepted. */
 void evn_trace_close(evn_trace *trace);
 
-/* Writes the gathered trace, on rank 0. EVN_USAGE: on another rank, or not gathered; EVN_SYSTEM,
+/* Writes the gathered trace, on rank 0; `noun` names a task, as "zone". EVN_USAGE: on another rank, or not gathered; EVN_SYSTEM,
  * EVN_MEMORY. */
 evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out);
 

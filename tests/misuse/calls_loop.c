@@ -69,8 +69,6 @@ int calls_loop_asking(struct world *w, int row) {
     GIVES(NULL, "how many links", evn_loop_links(w->loop, NULL))
     SAYS("the totals", evn_loop_add_totals(NULL, &(evn_loop_totals){0}))
     SAYS("the totals", evn_loop_add_totals(&(evn_loop_totals){0}, NULL))
-    USAGE("zone", evn_trace_write(w->loop, NULL, stdout))
-    USAGE("a stream", evn_trace_write(w->loop, "task", NULL))
     CALLS_END
 }
 

@@ -6,8 +6,8 @@
 #include <evener/trace.h>
 #include <math.h>
 
-#include "session/comma.h"
 #include "trace/chrome.h"
+#include "trace/gathered.h"
 #include "trace/json.h"
 
 enum { TASKS = 12, UNITS = 3, LINK_BYTES = 100 };
@@ -73,7 +73,7 @@ static cJSON *trace(const struct fixture *f, const char *noun, const cJSON **eve
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_ok(evn_trace_write(f->loop, noun, out));
+    assert_ok(evn_trace_put(&(evn_trace){.loop = f->loop}, noun, out));
     fclose(out);
     cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
     free(text);
@@ -368,40 +368,6 @@ TEST(nothing_yet) {
     open_fixture(&f, "3:CPU:1", "static");
     const cJSON *events;
     cJSON *root = trace(&f, "zone", &events);
-    check_format(events, UNITS);
-    check_slices(&f, events);
-    cJSON_Delete(root);
-    close_fixture(&f);
-}
-
-TEST(full_disk) {
-    FILE *out = fopen("/dev/full", "w");
-    if (!out) skip();
-    struct fixture f;
-    open_fixture(&f, "3:CPU:1", "static");
-    run(&f, 2);
-    assert_fails(evn_trace_write(f.loop, "zone", out), EVN_SYSTEM, "could not be written");
-    fclose(out);
-    close_fixture(&f);
-}
-
-/* A program that has set a locale with decimal commas. */
-TEST(decimal_comma) {
-    if (!set_comma_locale()) skip();
-    struct fixture f;
-    open_fixture(&f, "3:CPU:1", "static");
-    run(&f, 2);
-    const cJSON *events;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_ok(evn_trace_write(f.loop, "zone", out));
-    fclose(out);
-    setlocale(LC_ALL, "C"); /* the reader would want commas */
-    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
-    assert_non_null(root);
-    free(text);
-    events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
     check_format(events, UNITS);
     check_slices(&f, events);
     cJSON_Delete(root);

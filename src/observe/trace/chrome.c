@@ -481,13 +481,6 @@ static evn_status write_all(const evn_trace *of, const char *noun, FILE *out) {
     return status;
 }
 
-evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
-    NEED(loop, "a loop");
-    NEED(noun, "what tasks are called, as \"zone\"");
-    NEED(out, "a stream");
-    return write_all(&(evn_trace){.loop = (evn_loop *)(uintptr_t)loop}, noun, out);
-}
-
 evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out) {
     NEED(trace, "a trace");
     NEED(noun, "what tasks are called, as \"zone\"");
