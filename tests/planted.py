@@ -77,7 +77,7 @@ FAULTS = [
           "origins stay on other ranks than the task that they make", "change-ranks"),
     Fault("halves", "src/core/exchange/exchange.c", "status = run(x, may_open && has_more(x) && stays(x));",
           "status = run(x, may_open || has_more(x));", "an exchange that was run whole waits for its second half", "change-ranks exchange"),
-    Fault("visits", "src/core/exchange/exchange.c", "    x->open = open;\n", "", "a change is made while halves are open", "change-beside"),
+    Fault("visits", "src/core/exchange/exchange.c", "    x->open = open;\n", "", "a change is made while halves are open", "misuse-ranks"),
     Fault("born regions", "src/session/regions.c", "        if (!evn_place_bytes(r->place, region))\n", "        if (evn_place_bytes(r->place, region))\n",
           "a task is born with a region that is not there", "change-ranks misuse-ranks"),
     Fault("balance", "src/ranks/domain/balance.c", "if (m->target[t] != d->rank) status = pack_task(d, m, t, &at[m->target[t]]);",

@@ -5,6 +5,7 @@
  * anything: times on devices are exact. On cores times are compared with what the body itself has
  * seen, which they cannot be less than. With EVENER_TEST_DEVICE=opencl one test runs there. */
 #include "world.h"
+#include <evener/change.h>
 #include <evener/kernel.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -528,6 +529,55 @@ TEST(table_is_kept) {
     for (int i = 0; i < 3; i++) ok(evn_loop_run(f.loop, ask_table, NULL));
     assert_int_equal(evn_device_counts_since(device, before).copies_in, 1);
     end(&f);
+}
+
+/* Tables and subteams are those of the tasks of now, where there are more of them than before, and
+ * where there are fewer. */
+static void add_by_subteam(const evn_subteam *by, int t, void *batch) {
+    double *value = evn_batch_host(batch, t, 0);
+    if (by->core == 0) value[0]++, value[1] = t;
+    evn_subteam_barrier(by);
+}
+
+static evn_status add_once(evn_unit *unit, evn_batch *b, void *arg) {
+    int count;
+    (void)unit, (void)arg;
+    evn_batch_tasks(b, &count);
+    return evn_batch_device(b) < 0 ? evn_batch_share(b, NULL, 0, add_by_subteam, b)
+                                   : together(b, 0, count);
+}
+
+TEST(after_changes) {
+    enum { MOST = 30 * TASKS };
+    static const char *const list[] = {"1:GPU:1", "1:GPU:2", "1:CPU:3", "1:CPU:1,1:GPU:1"};
+    static const int counts[] = {2, MOST, TASKS};
+    for (int l = 0; l < 4; l++) {
+        struct fixture f;
+        double block[MOST][2] = {{0}};
+        int region[2 * MOST], one[MOST], first[MOST + 1] = {0}, times[MOST] = {0};
+        begin(&f, list[l], DEVICES, "static");
+        for (int t = 0; t < MOST; t++) {
+            ok(evn_place_add(f.place, block[t], sizeof block[t], &one[t]));
+            region[2 * t] = one[t];
+            region[2 * t + 1] = -1;
+        }
+        ok(evn_loop_run(f.loop, add_once, NULL));
+        for (int c = 0; c < 3; c++) {
+            ok(evn_loop_change(f.loop, &(evn_change){.tasks = counts[c],
+                                                     .first = first,
+                                                     .from = first,
+                                                     .links = -1,
+                                                     .region = region}));
+            ok(evn_loop_run(f.loop, add_once, NULL));
+            ok(evn_place_acquire(f.place, MOST, one, EVN_HOST, EVN_READ));
+            for (int t = 0; t < counts[c]; t++) {
+                times[t]++;
+                assert_true(block[t][0] == times[t] && block[t][1] == t);
+            }
+            ok(evn_place_release(f.place, MOST, one, EVN_HOST));
+        }
+        end(&f);
+    }
 }
 
 /* Where tasks will be is where they are then; without weights they are counted. */
