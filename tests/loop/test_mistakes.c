@@ -267,28 +267,4 @@ TEST(session_closed_first) {
     evn_schedule_close(schedule);
 }
 
-/* ---- the environment ----------------------------------------------------------------------- */
-
-TEST(environment) {
-    evn_session *session;
-    evn_loop *loop;
-    setenv("EVENER_DEVICES", "gpu", 1);
-    assert_fails(evn_open(&session, "1:GPU:1", NULL, 0), EVN_USAGE, "EVENER_DEVICES: ");
-    assert_says("\"gpu\"");
-    assert_says("emulated");
-    assert_null(session);
-    unsetenv("EVENER_DEVICES");
-    setenv("EVENER_SCHEDULE", "nonsense", 1);
-    assert_ok(evn_open(&session, "1:CPU:1", NULL, 0));
-    assert_fails(evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = 2}), EVN_USAGE,
-                 "EVENER_SCHEDULE: schedule: ");
-    assert_says("\"nonsense\"");
-    assert_says("static");
-    assert_null(loop);
-    unsetenv("EVENER_SCHEDULE");
-    assert_ok(evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = 2}));
-    assert_ok(evn_loop_run(loop, nothing, NULL));
-    assert_ok(evn_close(session));
-}
-
 RUN_TESTS(NULL, NULL)
