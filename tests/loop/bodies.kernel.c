@@ -28,13 +28,3 @@ EVN_KERNEL(visit_at, 8,
         }
     }
 }
-
-/* a task's values go up by the number of the step and one more than their own */
-EVN_KERNEL(grow, 8,
-           (EVN_BUFFER(double, arena), EVN_IN(evn_long, table), EVN_VALUE(int, width),
-            EVN_VALUE(int, values), EVN_VALUE(int, step))) {
-    EVN_SHARE(i, values) {
-        const evn_long at = table[EVN_GROUP * width + 1] / 8;
-        arena[at + i] = 0.5 * arena[at + i] + (double)(i + step);
-    }
-}
