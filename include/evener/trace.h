@@ -63,8 +63,8 @@ evn_status evn_trace_gather(evn_trace *trace);
 /* Closes the trace. Not collective; NULL is accepted. */
 void evn_trace_close(evn_trace *trace);
 
-/* Writes the gathered trace, on rank 0; `noun` names a task, as "zone". EVN_USAGE: on another rank, or not gathered; EVN_SYSTEM,
- * EVN_MEMORY. */
+/* Writes the gathered trace, on rank 0; `noun` names a task, as "zone". EVN_USAGE: on another rank,
+ * or not gathered; EVN_SYSTEM, EVN_MEMORY. */
 evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out);
 
 /* Writes the gathered trace, on rank 0, as the three files of Paraver, FILE.prv, FILE.pcf and

@@ -145,7 +145,7 @@ class Together(Base):
         self.refuses(["run", "bt-mz", "--steps", "1", "--json", "--quiet"], "--json needs a value", "--json=--quiet")
         self.refuses(["run", "td-bem", "--mesh", "--quiet"], "--mesh=--quiet")
         self.refuses(["run", "bt-mz", "--json"], "--json needs a value")
-        done = self.evener("run", "bt-mz", "--steps", "1", "--json=--quiet")
+        self.evener("run", "bt-mz", "--steps", "1", "--json=--quiet")
         json.loads(self.read("--quiet"))
         self.refuses(["run", "bt-mz", "--steps", "-1"], "expected a whole number")
 
