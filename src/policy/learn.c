@@ -54,7 +54,7 @@ enum {
 /* Estimate of a task's cost or a unit's speed, with its spread. Its numbers are small, and there is
  * one for each task. */
 struct belief {
-    double spread;        /* relative spread */
+    float spread;         /* relative spread */
     unsigned char behind; /* instances that the estimate stands on, up to LEARN_MEMORY */
     unsigned char spreads;
     union {
