@@ -14,11 +14,12 @@ commands once, with $1, $2, .. for the words that an expression gives them, path
       "unit": "x", "legible": true, "where": "sentence of the paper",
       "ours": ["expression", ..],      values behind one another (expressions.py)
       "holds": "expression",           an order that the paper states
+      "works": "expression",           what a run of it must hold, where the paper states neither number nor order
       "evidence": "fitted",            or "given", "predicted": see RULES; a list: of each number, null where it is independent
       "wanted": "more",                or "less": the side that is better, where it is the same quantity on the same footing
       "second": ["expression", ["least", "most"], null],
                                        by other published numbers, as published{000/fig11.ms}[0]: what "value" is by these
-      "because": "expression",         of published numbers alone: why these rule out theirs, or each other
+      "because": ["expression", null], of published numbers alone: why these rule out each of theirs; one expression: all of them
       "band": [0.9, 1.1],              of ours over published, or of ours: outside it is a change here (exit status 1), whatever the verdict
       "reason": "why they differ"}]
 """
@@ -38,10 +39,11 @@ from expressions import Wrong, text_of
 
 UNVERIFIED, USAGE, FAILED = 1, 2, 3
 NEAR = 0.05  # same: within that much of the published number
-VERDICTS = {"same": "same", "better": "better", "contradicts": "contradict", "differs": "differ", "given": "given", "fitted": "fitted",
+VERDICTS = {"same": "same", "better": "better", "contradicts": "contradict", "differs": "differ", "works": "work", "given": "given", "fitted": "fitted",
             "predicted": "predicted", "not compared": "not compared", "missing": "missing"}
+ARITHMETIC = {"whole": "by its own arithmetic", "part": "in part by its own arithmetic"}
 EVIDENCE = "given", "fitted", "predicted"
-KEYS = "paper item what kind value range unit ours legible where band wanted evidence because reason holds second".split()
+KEYS = "paper item what kind value range unit ours legible where band wanted evidence because reason holds works second".split()
 
 
 def complain(message):
@@ -177,8 +179,8 @@ class Item:
                 self.wrong(f'there is no key "{key}"')
         self.published, self.published_text = self.read_value(), text_of(entry, "value")
         self.band, self.range, self.evidence = self.read_band(), self.read_range(), self.read_evidence()
-        self.ours, self.second, self.holds, self.verdict = [], [], None, None
-        self.done = self.outside = self.because = False
+        self.ours, self.second, self.because, self.holds, self.verdict = [], [], [], None, None
+        self.done = self.outside = False
 
     def wrong(self, what):
         raise Wrong(f"{self.path}: item {self.id}: {what}")
@@ -193,8 +195,8 @@ class Item:
 
     def read_band(self):
         band = self.entry.get("band")
-        if band is None and self.kind in "VC" and "ours" in self.entry and text_of(self.entry, "holds") is None:
-            self.wrong('neither "band" nor "holds", of which V and C need one')
+        if band is None and self.kind in "VC" and "ours" in self.entry and self.order() is None:
+            self.wrong('neither "band" nor "holds" nor "works", of which V and C need one')
         if band is not None and (not isinstance(band, list) or len(band) != 2 or not all(isinstance(x, float) for x in band)):
             self.wrong('"band" is not two numbers')
         return band
@@ -213,14 +215,20 @@ class Item:
         if any(word not in (None, *EVIDENCE) for word in words) or (
                 words is evidence and (len(words) != len(self.published) or None not in words)):
             self.wrong('"evidence" is none of given, fitted and predicted, and no such list as long as "value"')
-        if evidence is None and self.kind in "VC" and "ours" not in self.entry and "holds" not in self.entry:
-            self.wrong('V and C need "ours", "holds" or "evidence"')
+        if evidence is None and self.kind in "VC" and "ours" not in self.entry and self.order() is None:
+            self.wrong('V and C need "ours", "holds", "works" or "evidence"')
         return evidence
+
+    def order(self):
+        return self.entry.get("holds", self.entry.get("works"))
 
     def expressions(self):
         """Of ours, of seconds, the order and the arithmetic."""
-        ours = self.entry.get("ours", [])
-        return (ours if isinstance(ours, list) else [ours]), self.entry.get("second"), self.entry.get("holds"), self.entry.get("because")
+        ours, because = self.entry.get("ours", []), self.entry.get("because", [])
+        because = because if isinstance(because, list) else [because] * len(self.published)
+        if "because" in self.entry and (not because or len(because) != len(self.published)):
+            self.wrong('"because" is not as long as "value"')
+        return (ours if isinstance(ours, list) else [ours]), self.entry.get("second"), self.order(), because
 
     # -- figures --
 
@@ -234,8 +242,7 @@ class Item:
         self.holds = None if order is None or (self.kind == "R" and not self.ours) else all(study.evaluate(self.id, order))
         if second is not None:
             self.second = self.spans(second, study)
-        if because is not None:
-            self.because = all(study.arithmetic(self.id, because))
+        self.because = [None if expression is None else all(study.arithmetic(self.id, expression)) for expression in because]
         self.judge()
         self.done = True
 
@@ -277,7 +284,7 @@ class Item:
             self.verdict = "fitted"
         compared = self.ratios() or self.ours
         inside = not self.band or not compared or self.band[0] <= min(compared) and max(compared) <= self.band[1]
-        self.outside = not inside or self.holds is False or ("because" in self.entry and not self.because)
+        self.outside = not inside or self.holds is False or False in self.because
 
     def compare(self):
         """By RULES, without evidence of the whole."""
@@ -286,31 +293,40 @@ class Item:
         if self.holds is False:
             return "differs"
         if self.published and self.ours:
-            pairs = [pair for pair, evidence in zip(zip(self.ours, self.published), self.each_evidence()) if not evidence]
-            if all(is_same(*pair) for pair in pairs):
+            pairs = [(self.ours[i], self.published[i]) for i in self.apart()]
+            if not pairs:
                 return "same"
-            if all(is_same(*pair) or (pair[0] > pair[1]) == (self.entry.get("wanted") == "more") for pair in pairs) and "wanted" in self.entry:
+            if "wanted" in self.entry and all((a > b) == (self.entry["wanted"] == "more") for a, b in pairs):
                 return "better"
             return "contradicts" if self.contradicts() else "differs"
         if self.range and self.ours:
             ranges = self.range if isinstance(self.range[0], list) else [self.range] * len(self.ours)
-            return "same" if all(near(x, span) for x, span in zip(self.ours, ranges)) else "differs"
-        return "not compared" if self.holds is None else "same"
+            return "same" if all(least <= x <= most for x, (least, most) in zip(self.ours, ranges)) else "differs"
+        return "not compared" if self.holds is None else "works" if "works" in self.entry else "same"
 
     def each_evidence(self):
         return self.evidence if isinstance(self.evidence, list) else [None] * len(self.published)
 
+    def apart(self):
+        """Of which numbers, of those without evidence, ours is not the published one."""
+        numbers = zip(self.ours, self.published, self.each_evidence())
+        return [i for i, (ours, published, evidence) in enumerate(numbers) if not evidence and not is_same(ours, published)]
+
     def contradicts(self):
         """Whether each number of ours that is not near the published one is near the second value, or lies between the two, and these are not near
         each other."""
-        for ours, published, span, evidence in zip(self.ours, self.published, self.second, self.each_evidence()):
-            if is_same(ours, published) or evidence:
-                continue
+        for i in self.apart() if self.second else []:
+            ours, published, span = self.ours[i], self.published[i], self.second[i]
             if span is None or near(published, span):
                 return False
             if not near(ours, span) and not min(published, span[0]) <= ours <= max(published, span[1]):
                 return False
         return bool(self.second)
+
+    def arithmetic(self):
+        """Whether other published numbers rule out all that ours differs from, a part of them, or none."""
+        apart = [bool(self.because[i]) for i in self.apart()] if self.verdict == "differs" and self.because else []
+        return "whole" if apart and all(apart) else "part" if any(apart) else None
 
     # -- its text --
 
@@ -333,7 +349,8 @@ class Item:
     def why(self):
         """The reason, and what of the verdict is not seen in it."""
         fitted = [word for word in self.each_evidence() if word]
-        said = [self.second_text()] if self.verdict == "contradicts" else ["by its own arithmetic"] if self.verdict == "differs" and self.because else []
+        said = [self.second_text()] if self.verdict == "contradicts" else []
+        said += [ARITHMETIC[self.arithmetic()]] if self.arithmetic() else []
         said += ["measured with --real"] if self.kind == "R" and "ours" in self.entry and not self.ours else []
         said += [f"{len(fitted)} of {len(self.published)} numbers {fitted[0]}"] if fitted else []
         return ": ".join(filter(None, ["; ".join(said), self.reason]))
@@ -350,7 +367,7 @@ class Item:
         o |= {"ratio_least": min(ratios, default=None), "ratio_most": max(ratios, default=None)}
         o |= {"second": self.second} if self.second else {}
         o |= {"range": self.range} if self.range else {}
-        o |= {"evidence": self.evidence, "holds": self.holds, "verdict": self.verdict, "arithmetic": self.because}
+        o |= {"evidence": self.evidence, "holds": self.holds, "verdict": self.verdict, "arithmetic": self.arithmetic()}
         return o | {"outside": self.outside, "reason": self.reason or ""}
 
 
@@ -446,8 +463,8 @@ class Study:
         return f"{len(verdicts)} items: " + ", ".join(f"{verdicts.count(verdict)} {word}" for verdict, word in VERDICTS.items())
 
     def arithmetic_count(self):
-        differ = [item for item in self.items if item.done and item.verdict == "differs"]
-        return f"{sum(item.because for item in differ)} of the {len(differ)} that differ by the paper's own arithmetic"
+        differ = [item.arithmetic() for item in self.items if item.done and item.verdict == "differs"]
+        return f"{differ.count('whole')} of the {len(differ)} that differ by the paper's own arithmetic, {differ.count('part')} more in part"
 
     def print_end(self):
         left, outside = sum(not item.done for item in self.items), sum(item.outside for item in self.items)
@@ -495,10 +512,11 @@ predicted: of a model of hardware that was never run
 missing: it needs hardware or a program that was not there
 not compared: nothing is computed, or the paper has nothing beside it
 fitted: as the next rule has it, but parameters of a machine file come from these numbers
-same: all numbers within 5 %, or in the digits that the paper prints; or all within its range; or, without numbers, its order holds
+same: all numbers within 5 %, or in the digits that the paper prints; or all within its range; or, without numbers, an order that it states holds
+works: the paper states neither number nor order; what it describes is there, runs, and holds what a run of it must
 better: the same quantity on the same footing, and each number the same or on the better side
 contradicts: other published numbers give the same quantity once more, more than 5 % apart, and ours meets these or lies between
-differs: all else, by the worst number; "by its own arithmetic": other published numbers rule out the one published""".split("\n")
+differs: all else, by the worst number; "by its own arithmetic": other published numbers rule out each that ours differs from, "in part": some of them""".split("\n")
 HEAD = """# The papers, figure by figure
 
 Written by `evener bench papers --page docs/papers.md` from `suite/bench/papers/published.json`, which has the sentence that each published number is
