@@ -168,6 +168,15 @@ static void mistyped(struct source *s, const struct token *t, const char *before
     }
 }
 
+/* Directives in a metadirective are the compiler's. */
+static void look_inside(struct source *s, const struct directive *d) {
+    if (is_word(s, d, 2, "metadirective") &&
+        (has_word(s, d, "teams") || has_word(s, d, "distribute")))
+        complain(s, d->tokens.at[2].begin, "warning",
+                 "metadirective is left to the compiler, and GCC before 15 ignores it: its teams "
+                 "run on no units; write the directive that you mean");
+}
+
 /* #pragma distribute, without omp. */
 static void without_omp(struct source *s, int at) {
     struct tokens t;
@@ -248,6 +257,7 @@ static int directive(struct source *s, struct directive *d, int at, int to, stru
     target_region(s, d, w);
     put_in_order(s, d);
     if (d->construct == C_OTHER) mistyped(s, &d->tokens.at[2], "");
+    look_inside(s, d);
     look_for_list(s, d);
     if (is_foreign(s, d, w)) {
         const int behind = statement_end(s, at + 1, to, 0);
