@@ -15,7 +15,7 @@ configure_file(cmake/evener-wire-build ${folder}/evener-wire-build COPYONLY)
 foreach(file wire_mpi.c wire_mpi_shared.c wire_mpi.h)
     configure_file(src/ranks/wire/${file} ${folder}/${file} COPYONLY)
 endforeach()
-foreach(header wire status)
+foreach(header wire status atomic)
     configure_file(include/evener/${header}.h ${folder}/evener/${header}.h COPYONLY)
 endforeach()
 
@@ -73,7 +73,7 @@ foreach(wrapper IN LISTS wrappers)
     elseif(NOT ${folder}/${name} IN_LIST plugins)
         add_custom_command(OUTPUT ${folder}/${name}
             COMMAND ${folder}/evener-wire-build ${wrapper} ${folder}/${name}
-            DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/wire_mpi_shared.c ${folder}/wire_mpi.h ${folder}/evener/wire.h ${folder}/evener/status.h
+            DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/wire_mpi_shared.c ${folder}/wire_mpi.h ${folder}/evener/wire.h ${folder}/evener/status.h ${folder}/evener/atomic.h
             VERBATIM COMMENT "Making ${name} with ${wrapper}")
         list(APPEND plugins ${folder}/${name})
         list(APPEND EVENER_WIRES ${name})
@@ -87,4 +87,4 @@ install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(PROGRAMS cmake/evener-wire-build DESTINATION lib/evener)
 install(FILES src/ranks/wire/wire_mpi.c src/ranks/wire/wire_mpi_shared.c src/ranks/wire/wire_mpi.h DESTINATION lib/evener)
-install(FILES include/evener/wire.h include/evener/status.h DESTINATION lib/evener/evener)
+install(FILES include/evener/wire.h include/evener/status.h include/evener/atomic.h DESTINATION lib/evener/evener)

@@ -1,8 +1,8 @@
 /* For programs: one-sided arrays, memory of all ranks which any rank writes and reads without the
  * owner's help, as in partitioned global address spaces (Wang, Huang, Narayana and El-Ghazawi,
  * "UPC + CUDA", 2011, with NPB FT and MG). They work over every wire of <evener/cluster.h>: one
- * process, forked processes, MPI. In MPI's words: windows, MPI_Put, MPI_Get, MPI_Win_flush; a
- * signal is a counter at the target.
+ * process, forked processes, MPI. In MPI's words: windows, MPI_Put, MPI_Get, MPI_Win_flush,
+ * MPI_Fetch_and_op; a signal is a counter at the target.
  *
  *     evn_shared *s;                                   each rank's number to the next one
  *     evn_shared_open(&s, cluster, &(evn_shared_shape){.bytes = 2 * sizeof(double), .signals = 1});
@@ -24,6 +24,9 @@
  * the putting rank has flushed, raised a signal of the same rank, or passed a barrier. Two puts to
  * the same bytes without one of these between them may arrive in any order.
  *
+ * A get reads from another rank's part and does not wait either: the bytes are there after
+ * evn_shared_flush() of that rank, a barrier or a reduction.
+ *
  * A signal is a counter that each rank has for each rank, itself included: the number of times that
  * rank has raised it, from 0. It never decreases, so round n of an algorithm waits for n.
  *
@@ -41,6 +44,7 @@
 #define EVENER_SHARED_H
 
 #include <evener/program.h>
+#include <evener/atomic.h>
 #include <evener/cluster.h>
 #include <stddef.h>
 
@@ -58,6 +62,7 @@ typedef struct evn_shared_shape {
     /* For studies and tests: assume this many consecutive ranks a node, so that puts between such
      * nodes go over the wire. 0: the real nodes. The same on all ranks. */
     int per_node;
+    int locks; /* number of locks, 0 to EVN_SHARED_SIGNALS_MAX; the same on all ranks */
 } evn_shared_shape;
 
 /* Allocates the memory of all ranks, zeroed, each part page-aligned. Memory from a file system that
@@ -83,11 +88,12 @@ size_t evn_shared_bytes(const evn_shared *shared, int rank);
  * rank, or beyond its part; EVN_SYSTEM. */
 evn_status evn_shared_put(evn_shared *shared, int to, size_t at, const void *from, size_t bytes);
 
-/* Copies `bytes` from byte `at` of rank `from`'s part to `to`, and returns when they are there
- * (upc_memget(); MPI_Get and MPI_Win_flush). Their values include what this rank has put there, and
- * what others have put and completed before; of puts under way they are old, new, or both. Reading
- * from another node costs a round trip: a put by the owner costs half. EVN_USAGE: no such rank, or
- * beyond its part; EVN_SYSTEM. */
+/* Copies `bytes` from byte `at` of rank `from`'s part to `to`. Does not wait: see above, and leave
+ * `to` alone until then (upc_memget_nb(), MPI_Get). Their values include what this rank has put
+ * there, and what others have put and completed before; of puts under way they are old, new, or
+ * both. Reading from another node costs a round trip, of several gets together where one flush is
+ * behind them all; a put by the owner costs half. EVN_USAGE: no such rank, or beyond its part;
+ * EVN_SYSTEM. */
 evn_status evn_shared_get(evn_shared *shared, int from, size_t at, void *to, size_t bytes);
 
 /* Blocks of a strided put: `count` (0 or more) of `bytes` each, which begin `here` bytes apart at
@@ -121,7 +127,7 @@ evn_status evn_shared_put_signal(evn_shared *shared, int to, size_t at, const vo
  * or written there. To another node it waits until those puts are complete. */
 evn_status evn_shared_raise(evn_shared *shared, int to, int signal);
 
-/* Returns when all puts of this rank to rank `to` (-1: to all) are complete. */
+/* Returns when all puts and gets of this rank to and from rank `to` (-1: all) are complete. */
 evn_status evn_shared_flush(evn_shared *shared, int to);
 
 /* Returns when rank `from` has raised its `signal` here at least `value` times. */
@@ -147,6 +153,24 @@ evn_status evn_shared_raised(evn_shared *shared, int from, int signal, unsigned 
 /* Makes progress of puts under way: some tenths of a microsecond; nothing within a node over an
  * arena. */
 void evn_shared_poll(evn_shared *shared);
+
+/* ---- atomic updates, and locks ---- */
+
+/* Changes the int64_t or double at byte `at`, a multiple of 8, of rank `to`'s part in one piece,
+ * and returns when it is done: value[0], of `value` of that type, becomes what was there before
+ * (UPC's atomics, MPI_Fetch_and_op, MPI_Compare_and_swap). Atomic with other such calls alone, no
+ * put, get or pointer. EVN_USAGE: no such rank, beyond its part, not a multiple; EVN_SYSTEM. */
+evn_status evn_shared_atomic(evn_shared *shared, int to, size_t at, evn_atomic what, void *value);
+
+/* Returns when the calling thread alone of all ranks' threads has lock `lock` (upc_lock()). Ranks
+ * get it in the order in which they come, and wait as evn_shared_wait() does. What a thread has put
+ * or written before it unlocks is there for the one that locks next. By the thread that has locked
+ * it; after another failure than EVN_USAGE no lock may be used any more. EVN_USAGE: no such lock,
+ * the thread has it already, or, to unlock, has it not; EVN_STOPPED, EVN_SYSTEM. */
+evn_status evn_shared_lock(evn_shared *shared, int lock);
+evn_status evn_shared_unlock(evn_shared *shared, int lock);
+
+/* ---- all ranks together ---- */
 
 /* Barrier: returns when all ranks have entered it and all puts are complete: ceil(log2 R) hops
  * (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988). By one thread

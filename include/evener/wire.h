@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define EVN_WIRE_VERSION   4
+#define EVN_WIRE_VERSION   5
 #define EVN_WIRE_TAG_MAX   32767
 #define EVN_WIRE_BYTES_MAX ((size_t)1 << 30)
 
@@ -68,7 +68,8 @@ typedef struct evn_wire_shared {
     /* Copies `bytes` from `from` to byte `at` of rank `to`, whether memory() gives it or not. Does
      * not wait; `from` may be overwritten after flush(). Under the lock. */
     evn_status (*put)(evn_segment *segment, int to, size_t at, const void *from, size_t bytes);
-    /* Waits until all puts to rank `to` (-1: to all) are complete. Under the lock. */
+    /* Waits until all puts and gets to and from rank `to` (-1: all) are complete. Under the lock.
+     */
     evn_status (*flush)(evn_segment *segment, int to);
     /* Adds 1 to a word of rank `to`, after earlier writes: those by put(), or with `direct` (and
      * then not under the lock) those by the processor. A rank that sees the word sees these writes.
@@ -86,9 +87,13 @@ typedef struct evn_wire_shared {
      * messages. EVN_STOPPED as wait() of mail; EVN_SYSTEM. */
     evn_status (*rest)(evn_segment *segment, unsigned bell, int from, double *since);
 
-    /* Copies `bytes` from byte `at` of rank `from` to `to`, and returns when they are there. They
-     * are those after all that this rank has put there before. Under the lock. */
+    /* Copies `bytes` from byte `at` of rank `from` to `to`, where they are after flush(): those
+     * after all that this rank has put there before. Under the lock. */
     evn_status (*get)(evn_segment *segment, int from, size_t at, void *to, size_t bytes);
+    /* Does evn_shared_atomic(), `what` being an evn_atomic (<evener/atomic.h>), `at` a multiple of
+     * 8; returns when it is done. Called for all ranks, or, where memory() gives all of them, for
+     * none. Under the lock. */
+    evn_status (*update)(evn_segment *segment, int to, size_t at, int what, void *value);
 } evn_wire_shared;
 
 typedef struct evn_wire_kind {

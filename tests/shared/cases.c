@@ -6,6 +6,7 @@
 #include <evener/clock.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,9 +34,11 @@ static int is_filled(const uint64_t *data, size_t words, uint64_t seed) {
     return 1;
 }
 
+enum { LOCKS = 2 };
+
 static evn_shared *shared_of(evn_cluster *c, size_t bytes, int signals, int per_node) {
     evn_shared *s;
-    const evn_shared_shape shape = {bytes, signals, per_node};
+    const evn_shared_shape shape = {bytes, signals, per_node, LOCKS};
     must_ok(evn_shared_open(&s, c, &shape));
     return s;
 }
@@ -136,29 +139,39 @@ static void flushed(evn_cluster *c, int per_node) {
 }
 
 /* A rank reads from all what they have written, while others read from it, and what it has put
- * itself, at once. */
+ * itself; all gets are under way together. */
 static void gets(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     evn_shared *s = shared_of(c, (size_t)(2 * BLOCK + size) * 8, 0, per_node);
-    uint64_t got[BLOCK], *mine = evn_shared_memory(s);
+    uint64_t *got = malloc((size_t)size * (BLOCK + 2) * 8), *mine = evn_shared_memory(s);
+    must(got);
     for (long round = 0; round < 10; round++) {
         fill(mine, 2 * BLOCK, seed_of(me, me, round));
         must_ok(evn_shared_barrier(s));
         for (int i = 0; i < size; i++) {
             const int from = (me + i) % size;
             const size_t at = seed_of(me, from, round) % BLOCK;
-            must_ok(evn_shared_get(s, from, at * 8, got, sizeof got));
-            must(is_filled(got, BLOCK, seed_of(from, from, round) + at));
-            const uint64_t own = mixed((uint64_t)(1000 * round + i));
-            must_ok(evn_shared_put(s, from, (size_t)(2 * BLOCK + me) * 8, &own, 8));
-            must_ok(evn_shared_get(s, from, (size_t)(2 * BLOCK + me) * 8, got, 8));
-            must(got[0] == own);
+            uint64_t *to = got + i * (BLOCK + 2);
+            to[BLOCK + 1] = mixed((uint64_t)(1000 * round + i));
+            must_ok(evn_shared_get(s, from, at * 8, to, BLOCK * 8));
+            must_ok(evn_shared_put(s, from, (size_t)(2 * BLOCK + me) * 8, &to[BLOCK + 1], 8));
+            must_ok(evn_shared_get(s, from, (size_t)(2 * BLOCK + me) * 8, &to[BLOCK], 8));
+            if (round % 2) must_ok(evn_shared_flush(s, from));
+        }
+        if (round % 2 == 0) must_ok(evn_shared_flush(s, -1));
+        for (int i = 0; i < size; i++) {
+            const int from = (me + i) % size;
+            const uint64_t *to = got + i * (BLOCK + 2);
+            const size_t at = seed_of(me, from, round) % BLOCK;
+            must(is_filled(to, BLOCK, seed_of(from, from, round) + at));
+            must(to[BLOCK] == to[BLOCK + 1]);
         }
         must_ok(evn_shared_barrier(s)); /* or one would write what another reads */
     }
     evn_shared_counts n;
     evn_shared_count(s, &n);
     must(n.gets == 20 * (size - 1) && n.got_bytes == 10.0 * (size - 1) * 8 * (BLOCK + 1));
+    free(got);
     evn_shared_close(s);
 }
 
@@ -245,6 +258,92 @@ static void devices(evn_cluster *c, int per_node) {
     evn_buffer_close(b);
     evn_queue_close(q);
     evn_device_close(device);
+    evn_shared_close(s);
+}
+
+/* ---- atomic updates and locks ---- */
+
+/* Each value is had by one rank once; a compare-and-swap that fails changes nothing. */
+static void atomics(evn_cluster *c, int per_node) {
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c), home = size - 1;
+    const int times = per_node ? 20 : 20000, all = size * times;
+    evn_shared *s = shared_of(c, 32 + (size_t)all * 8, 0, per_node);
+    for (int i = 0; i < times; i++) {
+        int64_t ticket = 1, swap[2] = {0};
+        double half = 0.5;
+        must_ok(evn_shared_atomic(s, home, 0, EVN_ADD_INT64, &ticket));
+        must(ticket >= 0 && ticket < all);
+        int64_t taken = 1 + me;
+        must_ok(evn_shared_atomic(s, home, 32 + (size_t)ticket * 8, EVN_SWAP_INT64, &taken));
+        must(taken == 0);
+        must_ok(evn_shared_atomic(s, home, 8, EVN_ADD_DOUBLE, &half));
+        must(half == 0.5 * (int)(2 * half) && half < 0.5 * all);
+        do {
+            swap[1] = swap[0];
+            swap[0] += 3;
+            must_ok(evn_shared_atomic(s, home, 16, EVN_COMPARE_SWAP_INT64, swap));
+        } while (swap[0] != swap[1]);
+    }
+    must_ok(evn_shared_barrier(s));
+    const int64_t *mine = evn_shared_memory(s);
+    for (int i = 0; me == home && i < all; i++) must(mine[4 + i] >= 1 && mine[4 + i] <= size);
+    must(mine[0] == (me == home) * all && mine[2] == 3 * mine[0]);
+    must(((const double *)mine)[1] == 0.5 * (double)mine[0]);
+    int64_t value[2] = {1, 7};
+    must_give(evn_shared_atomic(s, 0, 4, EVN_ADD_INT64, value), EVN_USAGE);
+    must_give(evn_shared_atomic(s, 0, 32 + (size_t)all * 8, EVN_ADD_INT64, value), EVN_USAGE);
+    must_give(evn_shared_atomic(s, size, 0, EVN_ADD_INT64, value), EVN_USAGE);
+    must_give(evn_shared_atomic(s, 0, 0, (evn_atomic)4, value), EVN_USAGE);
+    must_give(evn_shared_atomic(s, 0, 0, (evn_atomic)-1, value), EVN_USAGE);
+    must_give(evn_shared_atomic(s, 0, 0, EVN_ADD_INT64, NULL), EVN_USAGE);
+    evn_shared_close(s);
+}
+
+struct locked {
+    evn_shared *s;
+    int home, lock, times;
+};
+
+/* Two numbers that only a lock keeps equal. */
+static void *count_locked(void *arg) {
+    const struct locked *l = arg;
+    for (int i = 0; i < l->times; i++) {
+        uint64_t both[2];
+        must_ok(evn_shared_lock(l->s, l->lock));
+        must_give(evn_shared_lock(l->s, l->lock), EVN_USAGE);
+        must_ok(evn_shared_get(l->s, l->home, (size_t)l->lock * 16, both, sizeof both));
+        must_ok(evn_shared_flush(l->s, l->home));
+        must(both[0] == both[1]);
+        sched_yield();
+        for (size_t k = 0; k < 2; k++) {
+            both[k]++;
+            must_ok(evn_shared_put(l->s, l->home, (size_t)l->lock * 16 + 8 * k, &both[k], 8));
+        }
+        must_ok(evn_shared_unlock(l->s, l->lock));
+    }
+    return NULL;
+}
+
+static void locks(evn_cluster *c, int per_node) {
+    enum { TIMES = 10 };
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    evn_shared *s = shared_of(c, LOCKS * 16, 1, per_node);
+    struct locked of[2 * LOCKS];
+    pthread_t id[2 * LOCKS];
+    for (int i = 0; i < 2 * LOCKS; i++) {
+        of[i] = (struct locked){s, (i % LOCKS + 1) % size, i % LOCKS, TIMES};
+        must(!pthread_create(&id[i], NULL, count_locked, &of[i]));
+    }
+    for (int i = 0; i < 2 * LOCKS; i++) must(!pthread_join(id[i], NULL));
+    must_ok(evn_shared_barrier(s));
+    const uint64_t *mine = evn_shared_memory(s);
+    for (int l = 0; l < LOCKS; l++)
+        must(mine[2 * l] == (me == (l + 1) % size ? (uint64_t)(2 * size * TIMES) : 0));
+    must_give(evn_shared_unlock(s, 0), EVN_USAGE);
+    for (int bad = -1; bad <= LOCKS; bad += LOCKS + 1) {
+        must_give(evn_shared_lock(s, bad), EVN_USAGE);
+        must_give(evn_shared_unlock(s, bad), EVN_USAGE);
+    }
     evn_shared_close(s);
 }
 
@@ -541,18 +640,21 @@ static void misuse(evn_cluster *c, int per_node) {
     must_give(evn_shared_open(NULL, c, &(evn_shared_shape){0}), EVN_USAGE);
     must_give(evn_shared_open(&none, NULL, &(evn_shared_shape){0}), EVN_USAGE);
     must_give(evn_shared_open(&none, c, NULL), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, -1, 0}), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 4097, 0}), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 1, -1}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, -1, 0, 0}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 4097, 0, 0}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 1, -1, 0}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = -1}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = 4097}), EVN_USAGE);
+    if (size > 1) must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = me}), EVN_USAGE);
     /* on one rank only: all know, and none has it */
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me == size - 1 ? -1 : 1, 0}),
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me == size - 1 ? -1 : 1, 0, 0}),
               EVN_USAGE);
-    must_give(
-        evn_shared_open(&none, c, &(evn_shared_shape){me == size - 1 ? (size_t)1 << 50 : 8, 1, 0}),
-        EVN_MEMORY);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){SIZE_MAX, 1, 0}), EVN_MEMORY);
+    must_give(evn_shared_open(&none, c,
+                              &(evn_shared_shape){me == size - 1 ? (size_t)1 << 50 : 8, 1, 0, 0}),
+              EVN_MEMORY);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){SIZE_MAX, 1, 0, 0}), EVN_MEMORY);
     if (size > 1)
-        must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me ? 2 : 1, 0}), EVN_USAGE);
+        must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me ? 2 : 1, 0, 0}), EVN_USAGE);
     must(!none);
     s = shared_of(c, 8, 1, per_node);
     for (int bad = -2; bad <= size; bad += size + 2) {
@@ -604,24 +706,12 @@ static void misuse(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
-const struct shared_case shared_cases[] = {{"parts", parts},
-                                           {"two", two},
-                                           {"everybody", everybody},
-                                           {"flushed", flushed},
-                                           {"gets", gets},
-                                           {"blocks", blocks},
-                                           {"devices", devices},
-                                           {"ring", ring},
-                                           {"order", order},
-                                           {"direct", direct},
-                                           {"any", any},
-                                           {"counts", counts},
-                                           {"barriers", barriers},
-                                           {"reductions", reductions},
-                                           {"threads", threads},
-                                           {"deaf", deaf},
-                                           {"misuse", misuse},
-                                           {NULL, NULL}};
+const struct shared_case shared_cases[] = {
+    {"parts", parts},     {"two", two},       {"everybody", everybody}, {"flushed", flushed},
+    {"gets", gets},       {"blocks", blocks}, {"devices", devices},     {"atomics", atomics},
+    {"locks", locks},     {"ring", ring},     {"order", order},         {"direct", direct},
+    {"any", any},         {"counts", counts}, {"barriers", barriers},   {"reductions", reductions},
+    {"threads", threads}, {"deaf", deaf},     {"misuse", misuse},       {NULL, NULL}};
 
 void shared_run_all(evn_cluster *c) {
     for (const struct shared_case *k = shared_cases; k->name; k++)

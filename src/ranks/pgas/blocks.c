@@ -88,6 +88,7 @@ evn_status evn_shared_get_device(evn_shared *s, int from, size_t at, evn_queue *
     void *stage = malloc(bytes);
     if (!stage) return no_stage(what, bytes);
     status = evn_shared_get(s, from, at, stage, bytes);
+    if (!status) status = evn_shared_flush(s, from);
     if (!status) status = copy_in(queue, buffer, to, stage, bytes);
     free(stage);
     return status;

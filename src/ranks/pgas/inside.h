@@ -4,20 +4,31 @@
 
 #include <evener/shared.h>
 #include <evener/wire.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Doubles a reduction step. */
 enum { REDUCE_ROOM = 32 };
+
+/* One thread of a rank at a time is among those that wait for a lock. */
+struct shared_lock {
+    pthread_mutex_t gate;
+    _Atomic(const void *) thread; /* the one that has the lock; NULL: none of this rank */
+    evn_shared_signal *next;      /* of each rank; -1: of this one */
+};
 
 struct evn_shared {
     evn_cluster *cluster;
     const evn_wire_shared *wire;
     evn_segment *segment;
     int rank, size;
-    int signals, row;          /* signals of the program; words that each rank has for each rank */
+    int signals, row; /* signals of the program; words that each rank has for each rank */
+    int locks;        /* lock l has signal `signals` + l */
+    struct shared_lock *lock;
     size_t *bytes;             /* bytes of each rank, without the room of reductions */
     size_t begin;              /* offset of the program's bytes, behind the room of reductions */
     unsigned char **there;     /* the parts of this node's ranks; NULL: elsewhere */
+    int is_near;               /* 1: all ranks are on this node */
     unsigned long long rounds; /* number of barriers and reductions */
     atomic_llong near_puts, far_puts, near_bytes, far_bytes, signals_raised, gets, got_bytes;
 };
@@ -35,6 +46,16 @@ static inline int shared_word(const evn_shared *s, int from, int signal) {
 evn_status shared_put(evn_shared *shared, int to, size_t at, const void *from, size_t bytes);
 evn_status shared_raise(evn_shared *shared, int to, int signal);
 evn_status shared_wait(evn_shared *shared, const evn_shared_signal *of, int count, int *which);
+
+/* evn_shared_atomic() in a part. */
+evn_status shared_update(evn_shared *shared, int to, size_t at, evn_atomic what, void *value);
+
+/* Room that the locks take in a part, behind that of reductions; at first 0. */
+static inline size_t shared_lock_at(const evn_shared *s, int lock) {
+    return (size_t)s->size * 2 * REDUCE_ROOM * sizeof(double) + (size_t)lock * sizeof(int64_t);
+}
+int shared_locks_make(evn_shared *shared);
+void shared_locks_forget(evn_shared *shared);
 
 /* Counts a put to another rank. */
 void shared_count(evn_shared *shared, int to, size_t bytes);

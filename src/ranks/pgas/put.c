@@ -1,6 +1,7 @@
-/* Puts and signals to other ranks, and gets from them. */
+/* Puts, signals and atomic updates to other ranks, and gets from them. */
 #include "pgas/inside.h"
 #include "cluster/cluster.h"
+#include "wire/update.h"
 #include <string.h>
 
 evn_status shared_check_rank(const evn_shared *s, const char *what, int rank) {
@@ -82,6 +83,29 @@ evn_status evn_shared_get(evn_shared *s, int from, size_t at, void *to, size_t b
     status = s->wire->get(s->segment, from, s->begin + at, to, bytes);
     cluster_unlock(s->cluster);
     return status;
+}
+
+evn_status shared_update(evn_shared *s, int to, size_t at, evn_atomic what, void *value) {
+    if (s->is_near) {
+        wire_update(s->there[to] + at, what, value);
+        return EVN_OK;
+    }
+    cluster_lock(s->cluster);
+    evn_status status = s->wire->update(s->segment, to, at, what, value);
+    cluster_unlock(s->cluster);
+    return status;
+}
+
+evn_status evn_shared_atomic(evn_shared *s, int to, size_t at, evn_atomic what, void *value) {
+    static const char name[] = "evn_shared_atomic()";
+    evn_status status = check_range(s, name, to, at, sizeof(int64_t));
+    if (status) return status;
+    if (!value) return evn_fail(EVN_USAGE, "%s: value is NULL", name);
+    if (at % sizeof(int64_t))
+        return evn_fail(EVN_USAGE, "%s: byte %zu, expected a multiple of 8", name, at);
+    if ((int)what < EVN_ADD_INT64 || what > EVN_COMPARE_SWAP_INT64)
+        return evn_fail(EVN_USAGE, "%s: %d is none of evn_atomic", name, (int)what);
+    return shared_update(s, to, s->begin + at, what, value);
 }
 
 evn_status shared_raise(evn_shared *s, int to, int signal) {

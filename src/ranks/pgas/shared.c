@@ -4,6 +4,7 @@
 #include "cluster/collective_record.h"
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LINE = 8 }; /* words in a cache line; words of different ranks are in different lines */
@@ -11,7 +12,7 @@ enum { LINE = 8 }; /* words in a cache line; words of different ranks are in dif
 /* A rank's shape, as sent. */
 struct said {
     uint64_t bytes;
-    int64_t signals, per_node;
+    int64_t signals, locks, per_node;
 };
 
 static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind) {
@@ -19,6 +20,9 @@ static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind
     if (shape->signals < 0 || shape->signals > EVN_SHARED_SIGNALS_MAX)
         return evn_fail(EVN_USAGE, "evn_shared_open(): %d signals, expected 0 to %d",
                         shape->signals, EVN_SHARED_SIGNALS_MAX);
+    if (shape->locks < 0 || shape->locks > EVN_SHARED_SIGNALS_MAX)
+        return evn_fail(EVN_USAGE, "evn_shared_open(): %d locks, expected 0 to %d", shape->locks,
+                        EVN_SHARED_SIGNALS_MAX);
     if (shape->per_node < 0)
         return evn_fail(EVN_USAGE, "evn_shared_open(): %d ranks per node, expected 0 or more",
                         shape->per_node);
@@ -31,26 +35,25 @@ static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind
 
 /* Tells each rank's shape to all ranks, and compares the numbers that must be equal. */
 static evn_status tell(evn_shared *s, const evn_shared_shape *shape, struct said *all) {
-    const struct said mine = {shape->bytes, shape->signals, shape->per_node};
+    const struct said mine = {shape->bytes, shape->signals, shape->locks, shape->per_node};
     evn_status status =
         cluster_allgather(s->cluster, "evn_shared_open()", EVN_OK, &mine, sizeof mine, all);
     if (status) return status;
     for (int r = 0; r < s->size; r++) {
         s->bytes[r] = all[r].bytes;
-        if (all[r].signals != all[0].signals || all[r].per_node != all[0].per_node)
+        if (memcmp(&all[r].signals, &all[0].signals, sizeof *all - sizeof all->bytes))
             return evn_fail(EVN_USAGE,
-                            "evn_shared_open(): rank %d has %d signals and %d ranks per node, and "
-                            "rank 0 %d and %d",
-                            r, (int)all[r].signals, (int)all[r].per_node, (int)all[0].signals,
-                            (int)all[0].per_node);
+                            "evn_shared_open(): rank %d has %d signals, %d locks and %d ranks per "
+                            "node, and rank 0 %d, %d and %d",
+                            r, (int)all[r].signals, (int)all[r].locks, (int)all[r].per_node,
+                            (int)all[0].signals, (int)all[0].locks, (int)all[0].per_node);
     }
     return EVN_OK;
 }
 
 static evn_status segment_open(evn_shared *s, int per_node) {
     const int words = s->size * s->row;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE),
-                 ours = 2 * (size_t)s->size * REDUCE_ROOM * sizeof(double);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), ours = shared_lock_at(s, s->locks);
     s->begin = (ours + page - 1) / page * page;
     const size_t bytes = s->begin + s->bytes[s->rank];
     evn_status status;
@@ -61,16 +64,19 @@ static evn_status segment_open(evn_shared *s, int per_node) {
     } else {
         status = shared_alone_open(&s->segment, cluster_host(s->cluster), bytes, words);
     }
+    s->is_near = 1;
     for (int r = 0; !status && r < s->size; r++) {
         unsigned char *part = s->wire->memory(s->segment, r);
         const int is_near = !per_node || r / per_node == s->rank / per_node;
         s->there[r] = part && is_near ? part : NULL;
+        s->is_near = s->is_near && s->there[r];
     }
     return status;
 }
 
 static void forget(evn_shared *s) {
     if (!s) return;
+    shared_locks_forget(s);
     free(s->bytes);
     free(s->there);
     free(s);
@@ -85,10 +91,11 @@ static evn_shared *make(evn_cluster *cluster, const evn_shared_shape *shape) {
     s->rank = evn_cluster_rank(cluster);
     s->size = evn_cluster_size(cluster);
     s->signals = shape->signals;
-    s->row = (1 + shape->signals + LINE - 1) / LINE * LINE;
+    s->locks = shape->locks;
+    s->row = (1 + shape->signals + shape->locks + LINE - 1) / LINE * LINE;
     s->bytes = calloc((size_t)s->size, sizeof *s->bytes);
     s->there = calloc((size_t)s->size, sizeof *s->there);
-    if (s->bytes && s->there) return s;
+    if (s->bytes && s->there && !shared_locks_make(s)) return s;
     forget(s);
     return NULL;
 }

@@ -2,6 +2,7 @@
  * Raising a word wakes its rank, if it sleeps. With an emulated wire ranks do not read each other's
  * memory, and a raised word becomes visible when all earlier puts could have arrived. */
 #include "wire/arena_boxes.h"
+#include "wire/update.h"
 #include <evener/clock.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct evn_segment {
     evn_wire *wire;
     struct wire_arena_segment *of;
     struct part *mine;
-    double arrives;       /* emulated wire: the time at which all puts so far have arrived */
+    double arrives;       /* emulated wire: when all puts and gets so far have arrived */
     atomic_ullong seen[]; /* emulated wire: words as this rank last read them */
 };
 
@@ -146,7 +147,8 @@ static void *segment_memory(const evn_segment *s, int rank) {
 
 static evn_status segment_put(evn_segment *s, int to, size_t at, const void *from, size_t bytes) {
     memcpy(s->of->part[to]->memory + at, from, bytes);
-    s->arrives = wire_arena_through(s->wire, bytes);
+    const double arrives = wire_arena_through(s->wire, bytes);
+    if (arrives > s->arrives) s->arrives = arrives; /* or a get under way comes later */
     return EVN_OK;
 }
 
@@ -167,15 +169,23 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 
 /* ---- what comes in ---- */
 
-/* A get. On the emulated wire the request follows earlier puts, and then the bytes come back. */
+/* On the emulated wire a request goes there, and then the bytes come back. */
+static void ask(evn_segment *s, size_t bytes) {
+    if (!is_emulated(s->wire)) return;
+    wire_arena_through(s->wire, sizeof(long));
+    s->arrives = wire_arena_through(s->wire, bytes) + s->wire->speed.latency;
+}
+
 static evn_status segment_get(evn_segment *s, int from, size_t at, void *to, size_t bytes) {
-    evn_status status = segment_flush(s, from);
-    if (!status && is_emulated(s->wire))
-        status = wire_arena_await_time(s->wire, wire_arena_through(s->wire, sizeof(long)));
-    if (!status && is_emulated(s->wire))
-        status = wire_arena_await_time(s->wire, wire_arena_through(s->wire, bytes));
-    if (!status) memcpy(to, s->of->part[from]->memory + at, bytes);
-    return status;
+    memcpy(to, s->of->part[from]->memory + at, bytes);
+    ask(s, bytes);
+    return EVN_OK;
+}
+
+static evn_status segment_update(evn_segment *s, int to, size_t at, int what, void *value) {
+    wire_update(s->of->part[to]->memory + at, what, value);
+    ask(s, sizeof(int64_t));
+    return segment_flush(s, to);
 }
 
 /* Arrival time of a word that this thread has looked for and that was raised already; 0: none. */
@@ -213,4 +223,5 @@ const evn_wire_shared wire_arena_shared = {.open = segment_open,
                                            .value = segment_value,
                                            .bell = segment_bell,
                                            .rest = segment_rest,
-                                           .get = segment_get};
+                                           .get = segment_get,
+                                           .update = segment_update};

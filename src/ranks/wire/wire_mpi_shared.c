@@ -11,6 +11,7 @@
 #    define _GNU_SOURCE /* secure_getenv() */
 #endif
 #include "wire_mpi.h"
+#include <evener/atomic.h>
 #include <dirent.h>
 #include <sched.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 enum { PIECE = 1 << 30 }; /* a count of MPI's is an int */
+enum { PUT = 1, GOT = 2 };
 
 struct evn_segment {
     evn_wire *wire;
@@ -30,8 +32,8 @@ struct evn_segment {
     unsigned char **there; /* begin of each rank's words; NULL: on another node */
     size_t head;           /* bytes of the words, behind which the memory begins */
     int words;
-    unsigned char *is_dirty; /* by rank, 1: puts to it were not flushed */
-    uint64_t *raised;        /* words of each rank, by this one from another node */
+    unsigned char *dirty; /* by rank: puts to it and gets from it that were not flushed */
+    uint64_t *raised;     /* words of each rank, by this one from another node */
 };
 
 /* Without a network adapter that writes to memory Open MPI 4.1.4 chooses an engine that refuses TCP
@@ -150,7 +152,7 @@ static int expose(evn_segment *s, size_t bytes) {
 
 static void forget(evn_segment *s) {
     free(s->there);
-    free(s->is_dirty);
+    free(s->dirty);
     free(s->raised);
     free(s);
 }
@@ -182,9 +184,9 @@ static evn_segment *make(evn_wire *w, int words) {
                        .there = calloc(ranks, sizeof *s->there),
                        .head = ((size_t)words * sizeof(uint64_t) + page() - 1) / page() * page(),
                        .words = words,
-                       .is_dirty = calloc(ranks, 1),
+                       .dirty = calloc(ranks, 1),
                        .raised = calloc(ranks * (size_t)words + 1, sizeof *s->raised)};
-    if (s->there && s->is_dirty && s->raised) return s;
+    if (s->there && s->dirty && s->raised) return s;
     forget(s);
     return NULL;
 }
@@ -245,7 +247,7 @@ static evn_status failed(const evn_segment *s, const char *what, int to, int cod
 static evn_status segment_put(evn_segment *s, int to, size_t at, const void *from, size_t bytes) {
     int code = 0;
     if (wire_mpi_is_over()) return wire_mpi_say_over(s->wire);
-    s->is_dirty[to] = 1;
+    s->dirty[to] |= PUT;
     for (size_t done = 0; !code && done < bytes; done += PIECE) {
         const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
         code = MPI_Put((const char *)from + done, piece, MPI_BYTE, to,
@@ -257,9 +259,9 @@ static evn_status segment_put(evn_segment *s, int to, size_t at, const void *fro
 static evn_status segment_flush(evn_segment *s, int to) {
     evn_status status = wire_mpi_is_over() ? wire_mpi_say_over(s->wire) : EVN_OK;
     for (int r = to < 0 ? 0 : to; !status && r < (to < 0 ? s->wire->size : to + 1); r++) {
-        if (!s->is_dirty[r]) continue;
-        s->is_dirty[r] = 0;
-        status = failed(s, "what was put to", r, MPI_Win_flush(r, s->far));
+        if (!s->dirty[r]) continue;
+        s->dirty[r] = 0;
+        status = failed(s, "what was put to or read from", r, MPI_Win_flush(r, s->far));
     }
     return status;
 }
@@ -285,14 +287,31 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 /* MPI does not order a get behind puts. */
 static evn_status segment_get(evn_segment *s, int from, size_t at, void *to, size_t bytes) {
     int code = 0;
-    evn_status status = segment_flush(s, from);
+    evn_status status = s->dirty[from] & PUT ? segment_flush(s, from) : EVN_OK;
+    if (wire_mpi_is_over()) return wire_mpi_say_over(s->wire);
+    s->dirty[from] |= GOT;
     for (size_t done = 0; !status && !code && done < bytes; done += PIECE) {
         const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
         code = MPI_Get((char *)to + done, piece, MPI_BYTE, from, (MPI_Aint)(s->head + at + done),
                        piece, MPI_BYTE, s->far);
     }
-    if (!status && !code) code = MPI_Win_flush(from, s->far);
     return status ? status : failed(s, "a get from", from, code);
+}
+
+static evn_status segment_update(evn_segment *s, int to, size_t at, int what, void *value) {
+    evn_status status = segment_flush(s, to);
+    if (status || wire_mpi_is_over()) return status ? status : wire_mpi_say_over(s->wire);
+    const MPI_Datatype type = what == EVN_ADD_DOUBLE ? MPI_DOUBLE : MPI_INT64_T;
+    const MPI_Aint there = (MPI_Aint)(s->head + at);
+    int64_t before;
+    int code = what == EVN_COMPARE_SWAP_INT64
+                   ? MPI_Compare_and_swap(value, (char *)value + sizeof before, &before, type, to,
+                                          there, s->far)
+                   : MPI_Fetch_and_op(value, &before, type, to, there,
+                                      what == EVN_SWAP_INT64 ? MPI_REPLACE : MPI_SUM, s->far);
+    if (!code) code = MPI_Win_flush(to, s->far);
+    if (!code) memcpy(value, &before, sizeof before);
+    return failed(s, "an atomic update at", to, code);
 }
 
 static unsigned long long segment_value(evn_segment *s, int word) {
@@ -338,4 +357,5 @@ const evn_wire_shared wire_mpi_shared = {.open = segment_open,
                                          .poll = segment_poll,
                                          .bell = segment_bell,
                                          .rest = segment_rest,
-                                         .get = segment_get};
+                                         .get = segment_get,
+                                         .update = segment_update};

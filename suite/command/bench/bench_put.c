@@ -330,7 +330,7 @@ static evn_status raw_open(struct pair *p) {
 
 static evn_status study(struct pair *p) {
     cJSON *sizes = cJSON_AddArrayToObject(p->record, "sizes");
-    evn_shared_shape shape = {p->max, SIGNALS, 0};
+    evn_shared_shape shape = {.bytes = p->max, .signals = SIGNALS};
     evn_status status = evn_shared_open(&has.shared[POINTER], p->cluster, &shape);
     shape.per_node = 1;
     if (!status) status = evn_shared_open(&has.shared[WIRE], p->cluster, &shape);

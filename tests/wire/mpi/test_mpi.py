@@ -160,7 +160,7 @@ class Loading(unittest.TestCase):
             os.mkfifo(pipe)
             self.check([f"no plug-in {pipe}"], "--plugin", pipe)
             for source, says in (("int evener_other;", "has no evener_wire_v1"),
-                                 ("unsigned evener_wire_v1[20] = {7};", "is of version 7 and version 4 is needed")):
+                                 ("unsigned evener_wire_v1[20] = {7};", "is of version 7 and version 5 is needed")):
                 library = f"{folder}/foreign.so"
                 subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source, text=True, check=True)
                 self.check([library, says], "--plugin", library)

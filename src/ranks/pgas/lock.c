@@ -1,0 +1,93 @@
+/* Locks: ranks wait in a queue, each for the one before it (Mellor-Crummey and Scott, "Algorithms
+ * for scalable synchronization on shared-memory multiprocessors", 1991). A word at a rank, another
+ * one for each lock, has 1 + the last rank of the queue, 0: the lock is free.
+ *
+ * Who comes behind a rank raises the lock's signal there, and is raised the same when its turn has
+ * come. A rank that has both from another one got its turn first: so one signal will do. */
+#include "pgas/inside.h"
+#include <stdlib.h>
+
+static _Thread_local char self; /* its address names a thread */
+
+int shared_locks_make(evn_shared *s) {
+    s->lock = calloc((size_t)s->locks + 1, sizeof *s->lock);
+    for (int l = 0; s->lock && l < s->locks; l++) {
+        struct shared_lock *lock = &s->lock[l];
+        pthread_mutex_init(&lock->gate, NULL);
+        lock->next = malloc((size_t)s->size * sizeof *lock->next);
+        if (!lock->next) return 1;
+        for (int r = 0; r < s->size; r++)
+            lock->next[r] = (evn_shared_signal){r == s->rank ? -1 : r, s->signals + l, 1};
+    }
+    return !s->lock;
+}
+
+void shared_locks_forget(evn_shared *s) {
+    for (int l = 0; s->lock && l < s->locks; l++) free(s->lock[l].next);
+    free(s->lock);
+}
+
+static evn_status check(const evn_shared *s, const char *what, int lock) {
+    if (!s) return evn_fail(EVN_USAGE, "%s: the shared memory is NULL", what);
+    if (lock < 0 || lock >= s->locks)
+        return evn_fail(EVN_USAGE, "%s: there is no lock %d; the memory was opened with %d, from 0",
+                        what, lock, s->locks);
+    return EVN_OK;
+}
+
+static evn_status change(evn_shared *s, int lock, evn_atomic what, int64_t *value) {
+    return shared_update(s, lock % s->size, shared_lock_at(s, lock), what, value);
+}
+
+/* Waits for one of `count` signals, which is another one the next time. */
+static evn_status await(evn_shared *s, evn_shared_signal *of, int count, int *which) {
+    evn_status status = shared_wait(s, of, count, which);
+    if (!status) of[*which].value++;
+    return status;
+}
+
+static evn_status go_behind(evn_shared *s, int lock, int before) {
+    int which;
+    evn_status status = shared_raise(s, before, s->signals + lock);
+    return status ? status : await(s, &s->lock[lock].next[before], 1, &which);
+}
+
+static evn_status pass_on(evn_shared *s, int lock) {
+    int next;
+    evn_status status = await(s, s->lock[lock].next, s->size, &next);
+    return status ? status : shared_raise(s, next, s->signals + lock);
+}
+
+evn_status evn_shared_lock(evn_shared *s, int lock) {
+    static const char what[] = "evn_shared_lock()";
+    evn_status status = check(s, what, lock);
+    if (status) return status;
+    struct shared_lock *l = &s->lock[lock];
+    if (l->thread == &self)
+        return evn_fail(EVN_USAGE, "%s: this thread has lock %d already", what, lock);
+    pthread_mutex_lock(&l->gate);
+    int64_t last = 1 + s->rank;
+    status = change(s, lock, EVN_SWAP_INT64, &last);
+    if (!status && last) status = go_behind(s, lock, (int)last - 1);
+    if (status)
+        pthread_mutex_unlock(&l->gate);
+    else
+        l->thread = &self;
+    return status;
+}
+
+evn_status evn_shared_unlock(evn_shared *s, int lock) {
+    static const char what[] = "evn_shared_unlock()";
+    evn_status status = check(s, what, lock);
+    if (status) return status;
+    struct shared_lock *l = &s->lock[lock];
+    if (l->thread != &self)
+        return evn_fail(EVN_USAGE, "%s: this thread has not locked lock %d", what, lock);
+    int64_t last[2] = {0, 1 + s->rank};
+    status = evn_shared_flush(s, -1);
+    if (!status) status = change(s, lock, EVN_COMPARE_SWAP_INT64, last);
+    if (!status && last[0] != 1 + s->rank) status = pass_on(s, lock);
+    l->thread = NULL;
+    pthread_mutex_unlock(&l->gate);
+    return status;
+}
