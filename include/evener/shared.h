@@ -33,9 +33,9 @@
  * On one node (where evn_shared_pointer() gives the memory) a put is a copy by the processor, and a
  * rank may read and write there directly; a signal then announces it. To other nodes puts go over
  * the wire. Networks that cannot write to memory by themselves (TCP; MPICH even within a node)
- * deliver puts when the target calls the library: every wait, barrier and reduction does, and
- * evn_shared_poll() between computations. A target that computes delays a flush, or a signal to it;
- * nothing deadlocks.
+ * do so when the target calls the library: every wait, barrier and reduction does, and
+ * evn_shared_poll() between computations. A target that computes delays a flush, or a signal or an
+ * atomic update of it, and a lock; nothing deadlocks.
  *
  * Unless a function says otherwise any thread of a rank may call it at any time. Waits return
  * EVN_STOPPED as of evn_cluster_stop_on(); the death of a rank ends the run. A flush inside MPI

@@ -154,7 +154,7 @@ class Some(Base):
                            ({"second": [None, None, "published{000/fig6}[2]"]}, "[2] of a list of 2"),
                            ({"second": [None, None, "largest{bt-mz B}"]}, "of published numbers alone"),
                            ({"second": ["1"], "value": None}, "needs numbers"), ({"verdict": "same"}, 'no key "verdict"'),
-                           ({"evidence": "shown"}, "none of given, fitted and predicted"), ({"evidence": [None]}, "none of given, fitted and predicted"),
+                           ({"evidence": "shown"}, "none of given, fitted, predicted and not"), ({"evidence": [None]}, "none of given, fitted, predicted and not"),
                            ({"range": [2, 1]}, '"range" is not two numbers'), ({"range": [[1, 2]]}, "1 numbers ranges and 3 here"))):
             done = self.papers("--item", item, "--published", self.change(item, **keys))
             self.assertEqual(done.returncode, 3, done.stdout)
@@ -219,6 +219,14 @@ class Some(Base):
             self.assertEqual(done.stderr.count("evener: "), 1, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_used(self):
+        """Each command and path is named by an expression or a picture, or by another path."""
+        with open(PUBLISHED, encoding="utf-8") as f:
+            text = f.read()
+        whole = json.loads(text)
+        used = text[text.index('"paths"'):]
+        self.assertEqual([name for name in [*whole["outputs"], *whole["paths"]] if not re.search(rf"(?<!\w){name}[{{.~]", used)], [])
+
     def test_usage(self):
         for words, said in ((["--item", "000/none"], "000/none"), (["--paper", "007"], "007"), (["--item", ""], "--item"),
                             (["--published", self.path("none")], "cannot be read")):
@@ -238,7 +246,7 @@ def verdict(entry, done):
     evidence, ours = entry.get("evidence"), done.get("ours", [])
     value = entry.get("value", [])
     value = [] if isinstance(value, str) else [Decimal(x) for x in (value if isinstance(value, list) else [value])]
-    if evidence in ("given", "predicted"):
+    if evidence in ("given", "predicted", "not compared"):
         return evidence
     if not ours and done["holds"] is None:
         return "not compared" if entry["kind"] == "T" or "ours" in entry else "missing"

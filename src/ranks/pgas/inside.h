@@ -54,6 +54,7 @@ evn_status shared_update(evn_shared *shared, int to, size_t at, evn_atomic what,
 static inline size_t shared_lock_at(const evn_shared *s, int lock) {
     return (size_t)s->size * 2 * REDUCE_ROOM * sizeof(double) + (size_t)lock * sizeof(int64_t);
 }
+/* 1: not enough memory. */
 int shared_locks_make(evn_shared *shared);
 void shared_locks_forget(evn_shared *shared);
 

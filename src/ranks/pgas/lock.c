@@ -23,7 +23,10 @@ int shared_locks_make(evn_shared *s) {
 }
 
 void shared_locks_forget(evn_shared *s) {
-    for (int l = 0; s->lock && l < s->locks; l++) free(s->lock[l].next);
+    for (int l = 0; s->lock && l < s->locks; l++) {
+        pthread_mutex_destroy(&s->lock[l].gate);
+        free(s->lock[l].next);
+    }
     free(s->lock);
 }
 

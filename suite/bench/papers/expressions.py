@@ -8,7 +8,7 @@
     a.hash == b.hash and a.verified
     gpus{bt-mz B|C 1|4 static}.iterations[-1].step_s words with | between them: of B 1, B 4, C 1, C 4
 
-Values are lists, a number is a list of one and goes with all of another list; true is 1, false 0. Functions: sum mean min max count abs sqrt,
+Values are lists, a number is a list of one and goes with all of another list; true is 1, false 0. Functions: sum min max count abs,
 list(a, b, ..), at(v, i), and cuts(v), how often neighbours in v differ.
 """
 import ast
@@ -100,11 +100,9 @@ def outputs(expression, parts):
 FUNCTIONS = {
     "list": list,
     "abs": lambda v: [abs(x) for x in v],
-    "sqrt": lambda v: [math.sqrt(x) for x in v],
     "count": lambda v: [float(len(v))],
     "cuts": lambda v: [float(sum(a != b for a, b in zip(v, v[1:])))],
     "sum": lambda v: [sum(v)],
-    "mean": lambda v: [sum(v) / len(v)],
     "min": lambda v: [min(v)],
     "max": lambda v: [max(v)],
     "at": lambda v: [v[:-1][int(v[-1])]],

@@ -15,7 +15,7 @@ commands once, with $1, $2, .. for the words that an expression gives them, path
       "ours": ["expression", ..],      values behind one another (expressions.py)
       "holds": "expression",           an order that the paper states
       "works": "expression",           what a run of it must hold, where the paper states neither number nor order
-      "evidence": "fitted",            or "given", "predicted": see RULES; a list: of each number, null where it is independent
+      "evidence": "fitted",            or "given", "predicted", "not compared": see RULES; a list: of each number, null where it is independent
       "wanted": "more",                or "less": the side that is better, where it is the same quantity on the same footing
       "second": ["expression", ["least", "most"], null],
                                        by other published numbers, as published{000/fig11.ms}[0]: what "value" is by these
@@ -42,7 +42,7 @@ NEAR = 0.05  # same: within that much of the published number
 VERDICTS = {"same": "same", "better": "better", "contradicts": "contradict", "differs": "differ", "works": "work", "given": "given", "fitted": "fitted",
             "predicted": "predicted", "not compared": "not compared", "missing": "missing"}
 ARITHMETIC = {"whole": "by its own arithmetic", "part": "in part by its own arithmetic"}
-EVIDENCE = "given", "fitted", "predicted"
+EVIDENCE = "given", "fitted", "predicted", "not compared"
 KEYS = "paper item what kind value range unit ours legible where band wanted evidence because reason holds works second".split()
 
 
@@ -214,7 +214,7 @@ class Item:
         words = evidence if isinstance(evidence, list) else [evidence]
         if any(word not in (None, *EVIDENCE) for word in words) or (
                 words is evidence and (len(words) != len(self.published) or None not in words)):
-            self.wrong('"evidence" is none of given, fitted and predicted, and no such list as long as "value"')
+            self.wrong('"evidence" is none of given, fitted, predicted and not compared, and no such list as long as "value"')
         if evidence is None and self.kind in "VC" and "ours" not in self.entry and self.order() is None:
             self.wrong('V and C need "ours", "holds", "works" or "evidence"')
         return evidence
@@ -279,7 +279,7 @@ class Item:
     # -- the verdict --
 
     def judge(self):
-        self.verdict = self.evidence if self.evidence in ("given", "predicted") else self.compare()
+        self.verdict = self.evidence if self.evidence in ("given", "predicted", "not compared") else self.compare()
         if self.evidence == "fitted" and self.verdict in ("same", "better"):
             self.verdict = "fitted"
         compared = self.ratios() or self.ours
@@ -510,7 +510,7 @@ def print_item(item):
 RULES = """given: read back from what we put in, or equal by definition
 predicted: of a model of hardware that was never run
 missing: it needs hardware or a program that was not there
-not compared: nothing is computed, or the paper has nothing beside it
+not compared: nothing is computed, or the paper has nothing beside it, or what it computed on is not public
 fitted: as the next rule has it, but parameters of a machine file come from these numbers
 same: all numbers within 5 %, or in the digits that the paper prints; or all within its range; or, without numbers, an order that it states holds
 works: the paper states neither number nor order; what it describes is there, runs, and holds what a run of it must
