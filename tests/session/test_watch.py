@@ -85,6 +85,8 @@ class Watch(Base):
         self.assertEqual(lines[2].split(), ["unit", "cores", "compute", "exchange", "copy", "idle", "tasks/s"])
         self.assertEqual([line.split()[:3] for line in lines[3:]], [["0", "CPU", "1"], ["1", "CPU", "1"]])
         self.assertNotIn("\033", page.stdout)
+        full = self.watch(str(program.pid), "--once", "--json", "/dev/full")
+        self.assertEqual((full.returncode, full.stderr), (3, "evener: /dev/full could not be written: No space left on device\n"))
         os.kill(program.pid, signal.SIGSTOP)
         follow = self.begin([EVENER, "watch", str(program.pid), "--interval", "20"])
         while "no step has ended for" not in (line := follow.stdout.readline()):

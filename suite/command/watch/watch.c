@@ -234,14 +234,16 @@ static int show(const struct watched_list *list, const struct moment *before, FI
     return fflush(out) || ferror(out) ? EXIT_FAILED : 0;
 }
 
+static int no_memory(void) {
+    complain("not enough memory");
+    return EXIT_FAILED;
+}
+
 static int keep(const struct watched_list *list, struct moment *before) {
     for (int i = 0; i < list->count; i++) {
         const struct watched *w = &list->of[i];
         if (!before[i].copy) before[i].copy = malloc(sizeof *w->copy);
-        if (!before[i].copy) {
-            complain("not enough memory");
-            return EXIT_FAILED;
-        }
+        if (!before[i].copy) return no_memory();
         memcpy(before[i].copy, w->copy, sizeof *w->copy);
         before[i].at = w->at;
         before[i].core_s = w->core_s;
@@ -292,9 +294,9 @@ static int watch(const char *word, const struct request *request) {
     int code = find(&list, word);
     if (!code) code = output_open(&record, request->json);
     struct moment *before = code ? NULL : calloc((size_t)list.count, sizeof *before);
-    if (!code && !before) code = EXIT_FAILED;
+    if (!code && !before) code = no_memory();
     if (!code) code = follow(&list, before, request, evn_output_stream(record));
-    if (!code && record) code = output_commit(record, NULL);
+    if (record && (!code || ferror(evn_output_stream(record)))) code = output_commit(record, NULL);
     for (int i = 0; before && i < list.count; i++) free(before[i].copy);
     free(before);
     evn_output_close(record);
