@@ -191,12 +191,12 @@ class Refused(Case):
 
     def test_words(self):
         self.no("-1", "-1 would give energy")
-        self.no("there-is-none", "there-is-none", "neither a number nor a filter's file")
+        self.no("there-is-none", "there-is-none", "expected a number or a filter's file")
         self.no("wall=1", '"wall" is no part', "g or usemtl")
         self.no("=1", "PART=BETA")
         self.no("wall=", "PART=BETA")
         self.no("0.2,", "PART=BETA")
-        self.no("nan", "neither a number")
+        self.no("nan", "expected a number")
         self.no("0.2", "soft body has none", more=["--problem", "soft"])
         self.no("0.2", "eta above 0", more=["--eta", "0"])
         mesh = self.write("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\ng side\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")

@@ -4,7 +4,9 @@
  * Run: ctest -R tdbem_incident
  */
 #include "tdbem/incident/incident.h"
+#include "tdbem/tdbem.h"
 
+#include <limits.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -396,6 +398,68 @@ TEST(bad_signals) {
     data[22] = 2;
     assert_fails(signal_open(&s, keep("two.wav", data, bytes)), EVN_USAGE,
                  "2 channels, expected one");
+}
+
+/* Options and run options that are no problem's: a message, and nothing is read or written. */
+TEST(wrong_calls) {
+    const tdbem_wave w = {.at = {0, 0, 1}, .amplitude = 1};
+    const tdbem_incidence absent = {"a", 1, NULL}, empty = {"a", 0, &w},
+                          same[2] = {{"a", 1, &w}, {"a", 1, &w}},
+                          nameless[2] = {{NULL, 1, &w}, {NULL, 1, &w}},
+                          above[1] = {{"../a", 1, &w}};
+    const int vertex = 0;
+    tdbem *p = NULL;
+    tdbem_needs needs;
+    tdbem_outcome out;
+#define WRONG(says, ...)                                                                           \
+    {                                                                                              \
+        tdbem_options o = tdbem_defaults();                                                        \
+        o.mesh = "sphere:1";                                                                       \
+        __VA_ARGS__;                                                                               \
+        assert_fails(tdbem_open(&p, &o), EVN_USAGE, says);                                         \
+        assert_null(p);                                                                            \
+    }
+    WRONG("which mesh", o.mesh = NULL)
+    WRONG("layout: it is NULL", o.layout = NULL)
+    WRONG("order: it is NULL", o.order = NULL)
+    WRONG("solver: it is NULL", o.solver = NULL)
+    WRONG("method: it is NULL", o.method = NULL)
+    WRONG("problem: there is no 7", o.problem = 7)
+    WRONG("cores: -1", o.cores = -1)
+    WRONG("cores: 2147483647", o.cores = INT_MAX)
+    WRONG("their array is NULL", o.points = 1)
+    WRONG("probes: -1", o.points = -1)
+    WRONG("their array is NULL", o.incidences = 1)
+    WRONG("their array is NULL", o.incidences = 1; o.incidence = &absent)
+    WRONG("0 waves", o.incidences = 1; o.incidence = &empty)
+    WRONG("two are called \"a\"", o.incidences = 2; o.incidence = same)
+    WRONG("incidence 1: \"\"", o.incidences = 2; o.incidence = nameless)
+    WRONG("\"../a\" is no name", o.incidences = 1; o.incidence = above)
+    WRONG("source: 0,0,1e+200", const tdbem_wave far = {1, {0, 0, 1e200}, 1, 0};
+          const tdbem_incidence one = {NULL, 1, &far}; o.incidences = 1; o.incidence = &one)
+#undef WRONG
+    const tdbem_options right = {0};
+    assert_fails(tdbem_open(NULL, &right), EVN_USAGE, "NULL");
+    assert_fails(tdbem_open(&p, NULL), EVN_USAGE, "NULL");
+    assert_fails(tdbem_expect(NULL, &right), EVN_USAGE, "NULL");
+    assert_fails(tdbem_expect(&needs, NULL), EVN_USAGE, "NULL");
+    assert_fails(tdbem_march(NULL, NULL, &out), EVN_USAGE, "the problem is NULL");
+
+    tdbem_options o = tdbem_defaults();
+    o.mesh = "sphere:1";
+    o.cores = 1;
+    ok(tdbem_open(&p, &o));
+    assert_fails(tdbem_march(p, NULL, NULL), EVN_USAGE, "the outcome is NULL");
+#define WRONG(says, ...)                                                                           \
+    assert_fails(tdbem_march(p, &(tdbem_run_options){__VA_ARGS__}, &out), EVN_USAGE, says);
+    WRONG("steps: -1", .steps = -1)
+    WRONG("vertices: 1 of them, and their array is NULL", .vertices = 1)
+    WRONG("vertices: -1", .vertices = -1, .vertex = &vertex)
+    WRONG("frequencies: 1 of them, and their array is NULL", .frequencies = 1)
+    WRONG("frequencies: -1", .frequencies = -1)
+    WRONG("two outputs go there", .checkpoint = path_of("a"), .output = path_of("a"))
+#undef WRONG
+    tdbem_close(p);
 }
 
 static int make_folder(void **state) {

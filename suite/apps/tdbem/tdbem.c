@@ -31,85 +31,6 @@ tdbem_options tdbem_defaults(void) {
     };
 }
 
-static evn_status check_numbers(const tdbem_options *o) {
-    if (!isnan(o->eta) && (!(o->eta >= 0) || !isfinite(o->eta)))
-        return evn_fail(EVN_USAGE, "eta: %g, expected a number from 0 on, as 0.5", o->eta);
-    if (!(o->delta >= 0) || !isfinite(o->delta))
-        return evn_fail(EVN_USAGE, "delta: %g, expected a length above 0", o->delta);
-    if (o->delta == 0 && (!(o->delta_ratio >= 0) || !isfinite(o->delta_ratio)))
-        return evn_fail(EVN_USAGE, "delta-ratio: %g, expected a number above 0, as 0.5",
-                        o->delta_ratio);
-    if (!(o->speed > 0) || !isfinite(o->speed))
-        return evn_fail(EVN_USAGE, "speed: %g, expected a number above 0", o->speed);
-    const double *d = o->direction;
-    if (!isfinite(d[0]) || !isfinite(d[1]) || !isfinite(d[2]) ||
-        (d[0] == 0 && d[1] == 0 && d[2] == 0))
-        return evn_fail(EVN_USAGE, "direction: %g,%g,%g, expected three numbers, not all 0", d[0],
-                        d[1], d[2]);
-    if (o->group < 1 || o->group > GROUP_MAX)
-        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MAX);
-    if (!(o->scale >= 0) || !isfinite(o->scale))
-        return evn_fail(EVN_USAGE, "scale: %g, expected a number above 0", o->scale);
-    if (!(o->memory >= 0))
-        return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
-    const tdbem_grid *grid = &o->grid;
-    if (grid->points[0] &&
-        (grid->points[0] < 2 || grid->points[1] < 2 ||
-         o->points / grid->points[0] != grid->points[1] || o->points % grid->points[0]))
-        return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
-                        grid->points[0], grid->points[1]);
-    if (o->incidences < 0 || o->incidences > TDBEM_INCIDENCES || (o->incidences && !o->incidence))
-        return evn_fail(EVN_USAGE, "incidences: %d, expected 1 to %d", o->incidences,
-                        TDBEM_INCIDENCES);
-    /* row-vectors of far cells are floats */
-    if (!(o->accuracy >= 1e-7) || !(o->accuracy < 1))
-        return evn_fail(EVN_USAGE, "accuracy: %g, expected 1e-7 to 1, as 1e-3", o->accuracy);
-    if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
-
-    return EVN_OK;
-}
-
-static evn_status check_admittance(const tdbem_options *o) {
-    if (o->problem != TDBEM_RIGID)
-        return evn_fail(EVN_USAGE, "admittance: a soft body has none; expected the rigid problem, "
-                                   "in which the admittance takes the place of dp/dn = 0");
-    if (o->eta == 0)
-        return evn_fail(EVN_USAGE, "admittance: it needs the combined equation, expected eta above "
-                                   "0, as 0.5");
-    return boundary_check(o->admittance);
-}
-
-evn_status tdbem_check(const tdbem_options *o) {
-    struct layout_options layout;
-    enum numbering numbering;
-    enum solver_kind solver;
-    enum method method;
-    struct pulse pulse;
-    struct mirror planes;
-    if (!o->mesh)
-        return evn_fail(EVN_USAGE, "which mesh? expected a file (" MESH_ENDS
-                                   "), sphere:L, box:a,b,c,h or aircraft:N");
-    evn_status status = check_numbers(o);
-    if (!status) status = layout_find(&layout, o->layout);
-    if (!status) status = numbering_find(&numbering, o->order);
-    if (!status) status = solver_named(&solver, o->solver);
-    if (!status) status = method_find(&method, o->method);
-    if (!status && o->pulse) {
-        status = pulse_read(&pulse, o->pulse);
-        pulse_close(&pulse);
-    }
-    if (!status && o->admittance) status = check_admittance(o);
-    if (!status && o->scratch) status = stream_folder(o->scratch);
-    if (!status) status = mirror_read(&planes, o->planes);
-    return status;
-}
-
-evn_status tdbem_check_units(const tdbem_options *o, const evn_units *units) {
-    enum solver_kind solver;
-    evn_status status = solver_named(&solver, o->solver);
-    return status ? status : solver_check_units(solver, units);
-}
-
 void tdbem_warn(tdbem *p, const char *format, ...) {
     if (p->warnings == WARNINGS) return;
     char *line = p->warning[p->warnings];
@@ -379,8 +300,7 @@ static evn_status open_body(tdbem *p) {
     enum numbering numbering = NUMBERING_NONE;
     struct mirror planes;
     p->pulse.t0 = NAN;
-    evn_status status = tdbem_check(o);
-    if (!status) status = layout_find(&p->layout_options, o->layout);
+    evn_status status = layout_find(&p->layout_options, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&p->solver_kind, o->solver);
     if (!status && o->pulse) status = pulse_read(&p->pulse, o->pulse);
@@ -449,8 +369,9 @@ static int most_threads(const tdbem_options *o) {
 evn_status tdbem_open_for(tdbem **out, const tdbem_options *options, evn_cluster *cluster,
                           int tasks) {
     *out = NULL;
-    tdbem *p = calloc(1, sizeof *p);
-    if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+    evn_status status = tdbem_check(options);
+    tdbem *p = status ? NULL : calloc(1, sizeof *p);
+    if (!p) return status ? status : evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
     p->ranks = 1;
     p->over = cluster != NULL;
@@ -460,7 +381,7 @@ evn_status tdbem_open_for(tdbem **out, const tdbem_options *options, evn_cluster
         p->ranks = evn_cluster_size(p->cluster);
     }
     const int threads = limit_threads(p);
-    evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
+    status = evn_threads_try(most_threads(options) - 1, STACK);
     if (!status) status = open_all(p, tasks);
     omp_set_num_threads(threads);
     if (status) {
@@ -472,6 +393,7 @@ evn_status tdbem_open_for(tdbem **out, const tdbem_options *options, evn_cluster
 }
 
 evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
+    if (!out) return evn_fail(EVN_USAGE, "tdbem_open(): no place for the problem, it is NULL");
     return tdbem_open_for(out, options, NULL, 0);
 }
 
@@ -547,12 +469,13 @@ static evn_status expect(tdbem *p, tdbem_needs *out) {
 }
 
 evn_status tdbem_expect_of(tdbem_needs *out, struct mesh **mesh, const tdbem_options *options) {
-    tdbem *p = calloc(1, sizeof *p);
-    if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+    evn_status status = tdbem_check(options);
+    tdbem *p = status ? NULL : calloc(1, sizeof *p);
+    if (!p) return status ? status : evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
     p->options.null_field = 0;
     p->ranks = 1;
-    evn_status status = expect(p, out);
+    status = expect(p, out);
     if (!status && !mesh) status = check_walls(p);
     if (!status && mesh) status = mesh_renumber(p->mesh, NUMBERING_NONE);
     if (!status && mesh) {
@@ -564,6 +487,7 @@ evn_status tdbem_expect_of(tdbem_needs *out, struct mesh **mesh, const tdbem_opt
 }
 
 evn_status tdbem_expect(tdbem_needs *out, const tdbem_options *options) {
+    if (!out) return evn_fail(EVN_USAGE, "tdbem_expect(): no place for the needs, it is NULL");
     return tdbem_expect_of(out, NULL, options);
 }
 

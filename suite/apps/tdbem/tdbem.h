@@ -37,6 +37,9 @@ evn_status tdbem_make(tdbem *problem, const int *rank);
 /* Checks the options as far as possible without a mesh. */
 evn_status tdbem_check(const tdbem_options *options);
 
+/* Whether files of an incidence may be told apart by this name. */
+int tdbem_is_name(const char *name);
+
 /* Checks that units have the options' needs: a device, for the solver cg:device. EVN_USAGE. */
 evn_status tdbem_check_units(const tdbem_options *options, const evn_units *units);
 

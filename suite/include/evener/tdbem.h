@@ -67,7 +67,8 @@ typedef struct tdbem_wave {
 /* Waves that are there at once, one column of right-hand sides. */
 enum { TDBEM_INCIDENCES = 10000 }; /* most of them in a run */
 typedef struct tdbem_incidence {
-    const char *name; /* what is added to the names of its files; NULL: nothing, of the only one */
+    const char *name; /* of letters, digits and _ . -, each another: what is added to the names of
+                         its files; NULL: nothing, of the only one */
     int waves;
     const tdbem_wave *wave;
 } tdbem_incidence;

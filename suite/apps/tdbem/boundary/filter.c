@@ -181,7 +181,7 @@ evn_status filter_read(struct filter *f, const char *name) {
         f->pole ? source_load(&s, name) : evn_fail(EVN_MEMORY, "%s: no memory", name);
     if (status == EVN_SYSTEM)
         status = evn_fail(EVN_USAGE,
-                          "admittance: %s is neither a number nor a filter's file that can be read",
+                          "admittance: %s; expected a number or a filter's file that can be read",
                           evn_message());
     if (!status) status = read_lines(f, &s);
     if (!status) status = check_passive(f);

@@ -16,17 +16,12 @@ struct line {
     tdbem_wave wave;
 };
 
-static int is_name(const char *name) {
-    const char *of = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    return *name && *name != '.' && *name != '-' && !name[strspn(name, of)];
-}
-
 /* "NAME plane|source X Y Z [AMPLITUDE [DELAY]]" */
 static int read_line(char *text, struct line *out) {
     char *rest, *name = strtok_r(text, " \t\r,", &rest), *kind = strtok_r(NULL, " \t\r,", &rest);
     double number[5] = {0, 0, 0, 1, 0};
     int count = 0;
-    if (!kind || strlen(name) >= NAME || !is_name(name)) return 0;
+    if (!kind || strlen(name) >= NAME || !tdbem_is_name(name)) return 0;
     for (char *word; (word = strtok_r(NULL, " \t\r,", &rest)); count++) {
         char *end;
         if (count == 5) return 0;

@@ -214,8 +214,9 @@ static evn_status check(const struct mesh *m, double speed, const tdbem_incidenc
         double away = 0;
         if (!isfinite(length) || (!wave->point && !(length > 0)))
             return evn_fail(EVN_USAGE,
-                            "direction: %g,%g,%g is none, expected three numbers, not all 0",
-                            wave->at[0], wave->at[1], wave->at[2]);
+                            "%s: %g,%g,%g is none, expected three numbers%s that can be squared",
+                            wave->point ? "source" : "direction", wave->at[0], wave->at[1],
+                            wave->at[2], wave->point ? "" : ", not all 0,");
         if (!isfinite(wave->amplitude) || !isfinite(wave->delay))
             return evn_fail(EVN_USAGE,
                             "wave %d: amplitude %g and delay %g, expected numbers that are finite",

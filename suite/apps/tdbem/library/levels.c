@@ -22,7 +22,7 @@ static evn_status level(void) {
 tdbem_options tdbem_defaults(void) { return tdbem_levels[0]->defaults(); }
 
 evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
-    *out = NULL;
+    if (out) *out = NULL;
     evn_status status = level();
     return status ? status : chosen->open(out, options);
 }
@@ -38,20 +38,21 @@ void tdbem_close(tdbem *p) {
     if (p) chosen->close(p);
 }
 
-tdbem_mesh tdbem_surface(const tdbem *p) { return chosen->surface(p); }
+tdbem_mesh tdbem_surface(const tdbem *p) { return p ? chosen->surface(p) : (tdbem_mesh){0}; }
 
 double tdbem_incident(const tdbem *p, int column, const double x[3], double t) {
-    return chosen->incident(p, column, x, t);
+    return p ? chosen->incident(p, column, x, t) : NAN;
 }
 
-const char *tdbem_warning(const tdbem *p, int i) { return chosen->warning(p, i); }
+const char *tdbem_warning(const tdbem *p, int i) { return p ? chosen->warning(p, i) : NULL; }
 
-tdbem_shape tdbem_describe(const tdbem *p) { return chosen->describe(p); }
+tdbem_shape tdbem_describe(const tdbem *p) { return p ? chosen->describe(p) : (tdbem_shape){0}; }
 
 evn_status tdbem_march(tdbem *p, const tdbem_run_options *options, tdbem_outcome *outcome) {
-    return chosen->march(p, options, outcome);
+    evn_status status = level();
+    return status ? status : chosen->march(p, options, outcome);
 }
 
 void tdbem_outcome_free(tdbem_outcome *outcome) {
-    if (chosen) chosen->outcome_free(outcome);
+    if (chosen && outcome) chosen->outcome_free(outcome);
 }

@@ -22,6 +22,8 @@ static evn_status march(tdbem *p, const evn_machine *machine, const tdbem_run_op
 }
 
 evn_status tdbem_march(tdbem *p, const tdbem_run_options *options, tdbem_outcome *out) {
+    if (!p || !out)
+        return evn_fail(EVN_USAGE, "tdbem_march(): the %s is NULL", p ? "outcome" : "problem");
     *out = (tdbem_outcome){0};
     evn_machine *machine = NULL;
     tdbem_result *r = calloc(1, sizeof *r);

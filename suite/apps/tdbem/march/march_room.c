@@ -264,9 +264,35 @@ static void warn_of_frequencies(const tdbem_run_options *o, tdbem *p) {
                    first, others, p->shape.highest);
 }
 
+/* Of two outputs of one name the later would replace the other. */
+static evn_status check_files(const tdbem_run_options *o) {
+    const char *const file[] = {o->probe_output,      o->vertex_output,   o->output,
+                                o->checkpoint,        o->spectrum,        o->far_field,
+                                o->transfer_function, o->impulse_response};
+    enum { FILES = sizeof file / sizeof *file };
+    for (int i = 0; i < FILES; i++)
+        for (int j = 0; j < i; j++)
+            if (file[i] && file[j] && evn_output_same(file[i], file[j]))
+                return evn_fail(EVN_USAGE, "%s: two outputs go there; name another file", file[i]);
+    return EVN_OK;
+}
+
+/* Arrays of a length below 0, or that are not there. */
+static evn_status check_arrays(const tdbem_run_options *o) {
+    if (o->vertices < 0 || (o->vertices && !o->vertex))
+        return evn_fail(EVN_USAGE, "vertices: %d of them%s, expected 0 or more and their array",
+                        o->vertices, o->vertex ? "" : ", and their array is NULL");
+    if (o->frequencies < 0 || (o->frequencies && !o->frequency))
+        return evn_fail(EVN_USAGE, "frequencies: %d of them%s, expected 0 or more and their array",
+                        o->frequencies, o->frequency ? "" : ", and their array is NULL");
+    return EVN_OK;
+}
+
 /* Checks options that depend on each other. */
 evn_status room_check(const tdbem_run_options *o, tdbem *p) {
-    evn_status status = EVN_OK;
+    evn_status status = check_arrays(o);
+    if (!status) status = check_files(o);
+    if (status) return status;
     const char *of_probes = o->probe_output        ? o->probe_output
                             : o->transfer_function ? o->transfer_function
                                                    : o->impulse_response;
@@ -282,6 +308,7 @@ evn_status room_check(const tdbem_run_options *o, tdbem *p) {
         return evn_fail(EVN_USAGE, "%s: there are no frequencies; give some",
                         o->spectrum ? o->spectrum : o->far_field);
     if (o->every < 0) return evn_fail(EVN_USAGE, "every: %d, expected 1 or more", o->every);
+    if (o->steps < 0) return evn_fail(EVN_USAGE, "steps: %d, expected 1 or more", o->steps);
     for (int f = 0; !status && f < o->frequencies; f++)
         status = check_frequency(p, o->frequency[f]);
     if (!status) warn_of_frequencies(o, p);
