@@ -110,7 +110,9 @@ class Records(base.Base):
             return lambda r: r[key].__setitem__(at, value)
 
         refuses(lambda r: r.pop("task_s"), '"task_s"')
-        refuses(lambda r: r.update(task_s=[0] * 6), "are 0")
+        refuses(lambda r: r.update(task_s=[0] * 6), "make 0 in all")
+        refuses(lambda r: r.update(weight=[1e308] * 6), "weights of tasks make inf in all")
+        refuses(lambda r: r.update(task_bytes=[1e308] * 6), "make inf in all")
         refuses(put("task_s", 3, -1), '"task_s"')
         refuses(put("task_s", 3, None), '"task_s"')
         refuses(lambda r: r["owner"].pop(), '"owner"')
@@ -191,6 +193,7 @@ class Graphs(base.Base):
                             ("3 1\n2\n3\n\n", "line 2", "neighbour 2, which"), ("2 1\n3\n1\n", "line 2", "from 1 to 2"),
                             ("2 1 1\n2 5\n1 6\n", "line 2", "5, and 6 on line 3"), ("2 1 1\n2\n1 1\n", "line 2", "no weight"),
                             ("2 1 10\n-1 2\n1 1\n", "line 2", "too small"), ("2 5\n2\n1\n", "line 1", "5 edges, and there are 1"),
+                            ("2 1 10\n0 2\n0 1\n", "weights of tasks make 0 in all"), ("2 1 1\n2 2e200\n1 2e200\n", "links make 2e+200"),
                             ("2 1 1\n2 nan\n1 1\n", "line 2", "nan")):
             self.refuses(["plan", "--graph", self.write("g", text)], "g: ", *says)
         self.refuses(["plan", "--graph", self.write("g", METIS), "--times", self.path("g")], "--graph and --times")

@@ -87,6 +87,28 @@ static double *read_numbers(const struct foreign *f, const char *key) {
     return NULL;
 }
 
+/* Loads are such sums, and are divided by their mean; bytes (least: 0) may be none. */
+static int check_sum(const struct foreign *f, const char *what, double sum, double least) {
+    if (sum >= least && sum <= 1e200) return 0;
+    complain("%s: the %s make %g in all, expected %g to 1e200", f->path, what, sum, least);
+    return EXIT_USAGE;
+}
+
+static double sum_of(const double *value, int count) {
+    double sum = 0;
+    for (int i = 0; value && i < count; i++) sum += value[i];
+    return sum;
+}
+
+/* Weights, data and links, once they are read. */
+static int check_sums(const struct foreign *f) {
+    double bytes = sum_of(f->bytes, f->tasks);
+    for (int l = 0; l < f->links; l++) bytes += f->link[l].bytes;
+    const int code =
+        f->weight ? check_sum(f, "weights of tasks", sum_of(f->weight, f->tasks), 1e-200) : 0;
+    return code ? code : check_sum(f, "bytes of tasks and links", bytes, 0);
+}
+
 /* A link of the record, [task, task, bytes]: 1, or 0 where it is of another loop; -1: it is none.
  */
 static int read_link(const struct record_part *part, const cJSON *o, evn_link *link) {
@@ -128,13 +150,12 @@ static int read_links(struct foreign *f) {
     return lacks(f->path, "two entries of \"links\" are of the same tasks");
 }
 
-static int no_times(const struct foreign *f) {
-    double sum = 0;
+static int check_times(const struct foreign *f) {
     double *seconds = read_numbers(f, "task_s");
-    if (!seconds) return EXIT_USAGE;
-    for (int t = 0; t < f->part.tasks; t++) sum += seconds[t];
+    const double sum = sum_of(seconds, f->part.tasks);
+    const int code = seconds ? check_sum(f, "times in \"task_s\"", sum, 1e-200) : EXIT_USAGE;
     free(seconds);
-    return sum > 0 ? 0 : lacks(f->path, "all times in \"task_s\" are 0");
+    return code;
 }
 
 static int check_record(void *p, const struct workload *is) {
@@ -146,7 +167,7 @@ static int check_record(void *p, const struct workload *is) {
     if (!cJSON_IsArray(times) || !times->child)
         return lacks(f->path, "there are no times of tasks in it, \"task_s\"");
     code = record_part_find(&f->part, f->path, f->root, f->loop);
-    if (!code) code = no_times(f);
+    if (!code) code = check_times(f);
     if (code) return code;
     f->tasks = f->part.tasks;
     const double steps = json_number(f->part.of, "steps");
@@ -160,7 +181,12 @@ static int check_record(void *p, const struct workload *is) {
     if (item(f->root, "weight") && !(f->weight = read_numbers(f, "weight"))) return EXIT_USAGE;
     if (item(f->root, "task_bytes") && !(f->bytes = read_numbers(f, "task_bytes")))
         return EXIT_USAGE;
-    return read_links(f);
+    if (f->weight && sum_of(f->weight, f->tasks) <= 0) { /* says nothing, and times are there */
+        free(f->weight);
+        f->weight = NULL;
+    }
+    code = read_links(f);
+    return code ? code : check_sums(f);
 }
 
 /* ---- a graph ------------------------------------------------------------------------------- */
@@ -187,17 +213,19 @@ static int check_graph(void *p, const struct workload *is) {
     f->steps = 1;
     f->name = "graph";
     snprintf(f->key, sizeof f->key, "%s", f->path);
-    return graph_read(f);
+    const int code = graph_read(f);
+    return code ? code : check_sums(f);
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
 static struct workload_shape describe(const void *p) {
     const struct foreign *f = p;
-    double bytes = 0;
-    for (int t = 0; f->bytes && t < f->tasks; t++) bytes += f->bytes[t];
-    return (struct workload_shape){
-        .class_ = f->class_, .key = f->key, .steps = f->steps, .group = 1, .bytes = bytes};
+    return (struct workload_shape){.class_ = f->class_,
+                                   .key = f->key,
+                                   .steps = f->steps,
+                                   .group = 1,
+                                   .bytes = sum_of(f->bytes, f->tasks)};
 }
 
 static evn_problem tasks(const void *p) {
