@@ -228,7 +228,7 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
 
 /* Speeds as given, one of each unit. */
 static int read_speeds(struct job *job, const char *text) {
-    const evn_bounds bounds = {0, INFINITY, 1};
+    const evn_bounds bounds = {1e-100, 1e100, 0};
     int units = job->tasks.units;
     job->tasks.speed = NULL;
     if (!evn_read_reals(text, units, bounds, &job->speed, &units)) {

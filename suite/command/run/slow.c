@@ -4,7 +4,6 @@
 #include <evener/number.h>
 #include <evener/unit.h>
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* UNIT:FACTOR@STEP, its parts as they are read; the message tells which of them is wrong. */
@@ -16,7 +15,7 @@ static evn_status read_parts(struct slow *s, const char *text, int real) {
     if (!step) return evn_fail(EVN_USAGE, "there is no : with an @ behind it");
     *factor++ = *step++ = 0;
     long unit;
-    const evn_bounds bounds = {real ? 1 : 0, real ? 1000 : INFINITY, !real};
+    const evn_bounds bounds = {real ? 1 : 1e-100, real ? 1000 : 1e100, 0};
     evn_status status = evn_read_whole(copy, 0, INT_MAX, &unit);
     if (!status) status = evn_read_real(factor, bounds, &s->factor);
     if (!status) status = evn_read_whole(step, 0, 1000000000, &s->step);
@@ -31,7 +30,7 @@ int slow_read(struct slow *s, const char *text, const evn_units *units, int real
     if (read_parts(&read, text, real)) {
         complain("--slow %s: %s; as UNIT:FACTOR@STEP, 1:2@100 for a unit 1 that takes 2 times as "
                  "long from step 100 on; steps count from 0, factors are %s",
-                 text, evn_message(), real ? "from 1 to 1000" : "above 0");
+                 text, evn_message(), real ? "from 1 to 1000" : "from 1e-100 to 1e100");
         return EXIT_USAGE;
     }
     *s = read;
