@@ -27,7 +27,7 @@ static void bring(const evn_cu_kernel *k, const evn_cu_array *a, int on_device) 
     if (!known && on_device)
         cu_die(&site,
                "the array \"%s\" of this loop is at %p, in no memory that was registered; "
-               "omp_register() and map(..) do that",
+               "omp_register() and map(..) do that, from the array's first element on",
                a->name, a->memory);
     if (status) cu_die(&site, "the array \"%s\" of this loop: %s", a->name, evn_message());
 }
