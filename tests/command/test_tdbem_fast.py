@@ -30,7 +30,7 @@ class Far(Base):
             rows = list(csv.reader(line for line in self.read("p.csv").split("\n") if line and line[0] != "#"))[1:]
             fields.append([float(x) for row in rows for x in row[1:]])
         self.assertGreater(r["far"]["values"], 10000)
-        self.assertGreater(r["far"]["bytes"], 4 * r["far"]["values"])
+        self.assertGreater(r["far"]["bytes"], 2 * r["far"]["values"])
         most = max(map(abs, fields[0]))
         error = max(abs(a - b) for a, b in zip(*fields)) / most
         self.assertTrue(1e-9 < error < 1e-3, error)

@@ -1,5 +1,6 @@
 /* Level by level from the leaves up: a larger cell's candidates are its children's skeletons. */
 #include "tdbem/fast/skeleton.h"
+#include "tdbem/fast/spots.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,59 +11,31 @@ enum {
     ROWS = 2 * FREQUENCIES /* of what a candidate makes at one of these: real and imaginary parts */
 };
 
-/* A point that stands for a vertex's function on one of its triangles. */
-struct spot {
-    double x[3], normal[3], weight;
-};
-
 struct field {
     const struct octree *cells;
     const struct mesh *mesh;
     struct skeleton_options is;
-    int *start; /* [vertices + 1]: the spots of each vertex */
-    struct spot *spot;
+    struct spots spots;
     double (*normal)[3]; /* [vertices]: mean of those around */
 };
 
-/* ---- spots ---- */
-
-/* Where the vertex's function has its centre of mass on the triangle, with its mass. */
-static void spot_make(struct spot *s, const struct mesh *m, int triangle, int corner) {
-    const int *c = m->corner[triangle];
-    s->weight = mesh_normal(m, triangle, s->normal) / 3;
-    for (int i = 0; i < 3; i++)
-        s->x[i] = 0.25 * (m->x[c[0]][i] + m->x[c[1]][i] + m->x[c[2]][i] + m->x[c[corner]][i]);
-}
-
 static evn_status field_open(struct field *f) {
-    const struct mesh *m = f->mesh;
-    const size_t vertices = (size_t)m->vertices;
-    f->start = calloc(vertices + 2, sizeof *f->start);
-    f->spot = malloc(3 * (size_t)m->triangles * sizeof *f->spot);
-    f->normal = calloc(vertices, sizeof *f->normal);
-    if (!f->start || !f->spot || !f->normal)
-        return evn_fail(EVN_MEMORY, "fast: no memory for %d vertices", m->vertices);
-    for (int t = 0; t < m->triangles; t++)
-        for (int e = 0; e < 3; e++) f->start[m->corner[t][e] + 2]++;
-    for (size_t v = 2; v <= vertices; v++) f->start[v] += f->start[v - 1];
-    for (int t = 0; t < m->triangles; t++)
-        for (int e = 0; e < 3; e++) {
-            const int v = m->corner[t][e];
-            struct spot *s = &f->spot[f->start[v + 1]++];
-            spot_make(s, m, t, e);
-            for (int i = 0; i < 3; i++) f->normal[v][i] += s->weight * s->normal[i];
-        }
-    for (size_t v = 0; v < vertices; v++) {
+    f->normal = calloc((size_t)f->mesh->vertices, sizeof *f->normal);
+    if (!f->normal) return evn_fail(EVN_MEMORY, "fast: no memory");
+    evn_status status = spots_open(&f->spots, f->mesh, 0);
+    for (int v = 0; !status && v < f->mesh->vertices; v++) {
         double *n = f->normal[v];
+        for (int s = f->spots.start[v]; s < f->spots.start[v + 1]; s++)
+            for (int i = 0; i < 3; i++)
+                n[i] += f->spots.spot[s].weight * f->spots.spot[s].normal[i];
         const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         for (int i = 0; i < 3 && length > 0; i++) n[i] /= length;
     }
-    return EVN_OK;
+    return status;
 }
 
 static void field_close(struct field *f) {
-    free(f->start);
-    free(f->spot);
+    spots_close(&f->spots);
     free(f->normal);
 }
 
@@ -152,8 +125,8 @@ static void add_far(const struct field *f, const int *candidate, int n, int v, e
                     struct room *w) {
     memset(w->value, 0, (size_t)n * ROWS * sizeof *w->value);
     for (int c = 0; c < n; c++)
-        for (int s = f->start[candidate[c]]; s < f->start[candidate[c] + 1]; s++)
-            add_spot(f, &f->spot[s], v, side, w->value + (size_t)c * ROWS);
+        for (int s = f->spots.start[candidate[c]]; s < f->spots.start[candidate[c] + 1]; s++)
+            add_spot(f, &f->spots.spot[s], v, side, w->value + (size_t)c * ROWS);
     for (int m = 0; m < FREQUENCIES; m++) {
         double norm = 0;
         for (int c = 0; c < n; c++)
