@@ -82,7 +82,8 @@ class Choice(Base):
         self.assertNotIn("of far cells", said)
 
     def test_refused(self):
-        for words, said in ((["--eta", "0"], "combined equation"), (["--admittance", "0.5"], "admittances"), (["--planes", "z=-2"], "planes"),
+        self.write("pole", "instant 0.1\npole -0.2 0 0.1 0\n")
+        for words, said in ((["--eta", "0"], "combined equation"), (["--admittance", "pole"], "filters"), (["--planes", "z=-2"], "planes"),
                             (["--accuracy", "0"], "accuracy"), (["--accuracy", "1"], "less than 1")):
             self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "fast", *words], said)
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "quick"], "expected auto, plain or fast")

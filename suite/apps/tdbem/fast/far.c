@@ -324,6 +324,7 @@ evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
 static evn_status make_own(struct far *f, const struct mesh *mesh, const struct far_options *o) {
     const struct skeleton_options so = {.problem = o->slices->problem,
                                         .eta = o->slices->eta,
+                                        .beta = o->slices->beta,
                                         .highest = o->highest,
                                         .accuracy = o->accuracy};
     evn_status status = skeletons_open(&f->skeletons, f->cells, mesh, &so, o->cores);

@@ -75,7 +75,7 @@ static inline int far_wants(const struct far *f, int cell) {
 }
 
 struct far_options {
-    const struct slices_options *slices; /* of the matrices; without points and admittances */
+    const struct slices_options *slices; /* of the matrices; without points and filters */
     int low, high;                       /* rows wanted: low .. high-1 */
     int group;       /* steps of a group: `period` divides it, or it divides that */
     double accuracy; /* see skeleton_options */

@@ -17,7 +17,7 @@ evn_status method_find(enum method *out, const char *name) {
 static const char *obstacle(const tdbem *p) {
     const tdbem_options *o = &p->options;
     if (o->eta == 0) return "without the combined equation (eta 0) nothing damps its errors";
-    if (o->admittance) return "it has no admittances";
+    if (p->boundary && p->boundary->filters) return "it has no filters of admittances";
     if (o->planes) return "it has no planes";
     return NULL;
 }
@@ -45,7 +45,8 @@ evn_status method_choose(tdbem *p) {
     const char *why = obstacle(p);
     evn_status status = method_find(&method, p->options.method);
     if (status) return status;
-    if (method == METHOD_FAST && why) return evn_fail(EVN_USAGE, "method fast: %s; expected plain, or auto", why);
+    if (method == METHOD_FAST && why)
+        return evn_fail(EVN_USAGE, "method fast: %s; expected plain, or auto", why);
     if (method == METHOD_AUTO)
         method = !why && p->mesh->vertices >= METHOD_LEAST ? METHOD_FAST : METHOD_PLAIN;
     p->shape.fast = method == METHOD_FAST;

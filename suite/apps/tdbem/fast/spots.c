@@ -64,7 +64,7 @@ static void find_root(double root[3][3], double a[3][3]) {
 
 /* The corners of a tetrahedron, which have mean 0 and unit second moments, turned by the root of
  * the moments. */
-static void make_spots(struct spot *to, struct moments *m, const double vertex[3]) {
+static void make_spots(struct spot *to, struct moments *m, const double vertex[3], double beta) {
     static const double corner[SPOTS][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     double root[3][3], bend[3][3]; /* bend root^T = turn */
     centre(m);
@@ -77,6 +77,7 @@ static void make_spots(struct spot *to, struct moments *m, const double vertex[3
         }
     for (int s = 0; s < SPOTS; s++, to++) {
         to->weight = m->mass / SPOTS;
+        to->beta = beta;
         for (int i = 0; i < 3; i++) {
             to->x[i] = vertex[i] + m->first[i];
             to->normal[i] = m->normal[i];
@@ -98,26 +99,30 @@ static int *sort_corners(const struct mesh *m, int *start) {
     return sorted;
 }
 
-/* The spots of a vertex with these corners; where the normals differ much, of each triangle. */
+/* The spots of a vertex with these corners; where normals differ much or admittances at all, of
+ * each triangle. */
 static struct spot *add_vertex(struct spot *to, const struct mesh *m, int v, const int *corner,
-                               int corners, int fine) {
+                               int corners, const double *beta, int fine) {
     struct moments all = {0};
-    for (int c = 0; c < corners; c++) add_triangle(&all, m, corner[c] / 3, corner[c] % 3);
+    for (int c = 0; c < corners; c++) {
+        add_triangle(&all, m, corner[c] / 3, corner[c] % 3);
+        fine |= beta && beta[corner[c] / 3] != beta[*corner / 3];
+    }
     const double *n = all.normal;
     const double even = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / (all.mass * all.mass);
     if (!fine && even > EVEN) {
-        make_spots(to, &all, m->x[v]);
+        make_spots(to, &all, m->x[v], beta ? beta[*corner / 3] : 0);
         return to + SPOTS;
     }
     for (int c = 0; c < corners; c++, to += SPOTS) {
         struct moments one = {0};
         add_triangle(&one, m, corner[c] / 3, corner[c] % 3);
-        make_spots(to, &one, m->x[v]);
+        make_spots(to, &one, m->x[v], beta ? beta[corner[c] / 3] : 0);
     }
     return to;
 }
 
-evn_status spots_open(struct spots *out, const struct mesh *m, int fine) {
+evn_status spots_open(struct spots *out, const struct mesh *m, const double *beta, int fine) {
     *out = (struct spots){.start = calloc((size_t)m->vertices + 2, sizeof *out->start)};
     int *sorted = out->start ? sort_corners(m, out->start) : NULL;
     out->spot = malloc(3 * SPOTS * (size_t)m->triangles * sizeof *out->spot);
@@ -130,7 +135,7 @@ evn_status spots_open(struct spots *out, const struct mesh *m, int fine) {
     for (int v = 0, at = 0; v < m->vertices; v++) {
         const int end = out->start[v + 1];
         out->start[v] = (int)(to - out->spot);
-        to = add_vertex(to, m, v, sorted + at, end - at, fine);
+        to = add_vertex(to, m, v, sorted + at, end - at, beta, fine);
         at = end;
     }
     out->start[m->vertices] = (int)(to - out->spot);

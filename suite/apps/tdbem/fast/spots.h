@@ -12,7 +12,7 @@
 enum { SPOTS = 4 };
 
 struct spot {
-    double x[3], normal[3], weight;
+    double x[3], normal[3], weight, beta;
 };
 
 struct spots {
@@ -20,9 +20,9 @@ struct spots {
     struct spot *spot;
 };
 
-/* Of all triangles around a vertex, or with `fine` and at edges of the body of each of them.
- * EVN_MEMORY. */
-evn_status spots_open(struct spots *out, const struct mesh *mesh, int fine);
+/* Of all triangles around a vertex, or with `fine`, at edges of the body and where admittances meet
+ * of each of them. beta[triangles]: admittances, NULL: none. EVN_MEMORY. */
+evn_status spots_open(struct spots *out, const struct mesh *mesh, const double *beta, int fine);
 void spots_close(struct spots *spots);
 
 #endif

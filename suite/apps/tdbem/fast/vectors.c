@@ -1,8 +1,8 @@
 /* Rows are lanes. With distances r in steps, R from y to x over r, normals n of x and m of y, and
  * d = r + shift - centre, the kernels are c0 + c1 s + c2 s^2 times exp(-s d)/r, s = i omega dt:
  *
- *     rigid  -(d/dn + eta d/dt) d/dm:  with a = n.R, b = m.R, e = 3 a b - n.m
- *            c0 = e/r^2     c1 = (e - eta b)/r     c2 = a b - eta b
+ *     rigid  -(d/dn + eta d/dt) (d/dm - beta d/dt):  with a = n.R, b = m.R, e = 3 a b - n.m
+ *            c0 = e/r^2     c1 = (e - eta b - beta a)/r     c2 = (a - eta) (b - beta)
  *     soft   d/dt + damping - eta d/dn; the damping's steps end half a step sooner than the others'
  *            c0 = damping - eta a/r     c1 = 1 + damping/2 - eta a     c2 = damping/12
  *
@@ -23,7 +23,7 @@ evn_status vectors_open(struct vectors *v, const struct mesh *mesh, const struct
                           .damping = slices_damping(mesh, o->problem, o->eta, o->delta),
                           .mesh = mesh};
     taps_make(&v->taps, o->problem, highest * o->delta, accuracy);
-    return spots_open(&v->spots, mesh, accuracy < 3e-4);
+    return spots_open(&v->spots, mesh, o->beta, accuracy < 3e-4);
 }
 
 void vectors_close(struct vectors *v) { spots_close(&v->spots); }
@@ -81,8 +81,8 @@ INLINE void add_spots(vec sum[DEGREES], const double *x, const struct spot *y, d
     if (rigid) {
         const vec e = 3 * (a * b) - both;
         c[0] = e * (one * one);
-        c[1] = (e - eta * b) * one;
-        c[2] = (a - eta) * b;
+        c[1] = (e - eta * b - y->beta * a) * one;
+        c[2] = (a - eta) * (b - y->beta);
     } else {
         c[0] = damping - eta * (a * one);
         c[1] = (1 + damping / 2) - eta * a;
