@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* Below this accuracy sixteen bits a value are not enough. */
-static const double WIDE = 3e-5;
+static int is_wide(double accuracy) { return accuracy < 3e-5; }
+
+double far_bytes(double accuracy, double taps) { return (is_wide(accuracy) ? 4 : 2) * taps + 2; }
 
 /* ---- row-vectors ---- */
 
@@ -84,7 +86,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     if (status) return status;
     f->taps = vectors.taps.count;
     f->apart = vectors.taps.apart;
-    f->is_wide = o->accuracy < WIDE;
+    f->is_wide = is_wide(o->accuracy);
     for (int a = 0; a < all; a++) wanted += c->cell[a].fars && far_wants(f, a);
 #pragma omp parallel num_threads(o->cores)
     {
@@ -142,7 +144,7 @@ static void measure_level(struct far *f, int level) {
         is->work[a + 1 - c->first[level]] =
             is->work[a - c->first[level]] + (far_wants(f, a) ? values + 1 : 0);
         f->values += values;
-        f->bytes += (f->is_wide ? 4 : 2) * values + 2.0 * (double)t->entries;
+        f->bytes += far_bytes(f->is_wide ? 0 : 1, f->taps) * (double)t->entries;
     }
 }
 

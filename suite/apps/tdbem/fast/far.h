@@ -84,6 +84,9 @@ struct far_options {
     evn_cluster *cluster; /* whose ranks have rows each; NULL: this process alone */
 };
 
+/* Of a row-vector of so many taps. */
+double far_bytes(double accuracy, double taps);
+
 /* Makes skeletons and row-vectors; the cells must outlive it. Every rank calls it. EVN_USAGE:
  * slices' options; EVN_MEMORY; EVN_STOPPED. */
 evn_status far_open(struct far **out, const struct octree *cells, const struct mesh *mesh,
