@@ -397,7 +397,7 @@ tell "| layout, solver | summation, s | solver, s | effective GFLOP/s | |" "|---
 for way in "contiguous --solver cg" "rows --solver cg" "contiguous --solver cg:device"; do
     layout=${way/--solver /}
     # shellcheck disable=SC2086 # words
-    limited 60 "$evener" run td-bem --mesh "$mesh" --steps 64 --ng 16 --layout $way --units 1:GPU:1 --devices "$devices" --schedule static \
+    limited 60 "$evener" run td-bem --mesh "$mesh" --method plain --steps 64 --ng 16 --layout $way --units 1:GPU:1 --devices "$devices" --schedule static \
         --matrices "$work/matrices" --quiet --json - > "$work/record"
     status=$?
     if [ $status = 0 ]; then

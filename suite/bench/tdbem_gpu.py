@@ -31,7 +31,7 @@ if len(peaks) != 2:
 
 
 def run(*words):
-    done = subprocess.run([given.evener, "run", "td-bem", "--mesh", given.mesh, "--steps", str(given.steps), "--units",
+    done = subprocess.run([given.evener, "run", "td-bem", "--mesh", given.mesh, "--method", "plain", "--steps", str(given.steps), "--units",
                            "1:GPU:1", "--devices", given.devices, "--schedule", "static", "--quiet", "--json", "-", *words],
                           capture_output=True, text=True)
     if done.returncode:

@@ -4,8 +4,11 @@
 The late field, the largest |a| in the last transit of the body, must be below 1e-9 of the largest of all, or the
 run be refused at its start (status 2), as a sealed rigid cavity is. Exit status 1 if a late field is larger.
 
-Usage: suite/bench/tdbem_stability.py [build/evener [steps [NAME of a body ..]]]
+With --method fast each triangle or quadrangle is cut into nine, so that there are far cells.
+
+Usage: suite/bench/tdbem_stability.py [--method fast] [build/evener [steps [NAME of a body ..]]]
 """
+import argparse
 import json
 import math
 import os
@@ -147,9 +150,35 @@ BODIES = {
 }
 
 
-def write(name, body, folder):
+def cut(body, n):
+    """Each polygon in n x n pieces of its shape."""
+    points, faces = [], []
+    for face in body[1]:
+        a, b, d = (body[0][v] for v in (face[0], face[1], face[-1]))
+        u, v = ([y[c] - a[c] for c in range(3)] for y in (b, d))
+        # what a quadrangle's corner is beyond the parallelogram's
+        beyond = [body[0][face[2]][c] - b[c] - v[c] for c in range(3)] if len(face) == 4 else [0, 0, 0]
+
+        def at(i, j):
+            points.append([a[c] + u[c] * i / n + v[c] * j / n + beyond[c] * i * j / n / n for c in range(3)])
+            return len(points) - 1
+        for i in range(n):
+            for j in range(n if len(face) == 4 else n - i):
+                corners = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)]
+                if len(face) == 4:
+                    faces.append(corners)
+                    continue
+                faces.append((corners[0], corners[1], corners[3]))
+                if i + j + 2 <= n:
+                    faces.append(corners[1:])
+    return join(points, faces)
+
+
+def write(name, body, folder, method):
     if isinstance(body, str):
-        return body
+        return "sphere:3" if method == "fast" else body
+    if method == "fast":
+        body = cut(body, 3)
     path = os.path.join(folder, name.replace(" ", "-") + ".off")
     with open(path, "w") as out:
         out.write("OFF\n%d %d 0\n" % (len(body[0]), len(body[1])))
@@ -160,11 +189,11 @@ def write(name, body, folder):
     return path
 
 
-def run(evener, mesh, ratio, problem, steps, folder):
+def run(evener, mesh, ratio, problem, steps, method, folder):
     """The late field over the largest; or the exit status, and why."""
     record = os.path.join(folder, "record.json")
     done = subprocess.run([evener, "run", "td-bem", "--mesh", mesh, "--problem", problem, "--delta-ratio", str(ratio),
-                           "--steps", str(steps), "--units", "1:CPU:1", "--quiet", "--json", record],
+                           "--steps", str(steps), "--method", method, "--units", "1:CPU:1", "--quiet", "--json", record],
                           capture_output=True, text=True)
     if done.returncode:
         return None, done.returncode, (done.stderr.strip().split("\n") or [""])[-1]
@@ -174,20 +203,23 @@ def run(evener, mesh, ratio, problem, steps, folder):
 
 
 def main():
-    evener = sys.argv[1] if len(sys.argv) > 1 else "build/evener"
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
-    wanted = sys.argv[3:] or list(BODIES)
-    failed = 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--method", choices=("plain", "fast"), default="plain")
+    parser.add_argument("evener", nargs="?", default="build/evener")
+    parser.add_argument("steps", nargs="?", type=int, default=20000)
+    parser.add_argument("name", nargs="*", metavar="NAME", help="of a body")
+    o = parser.parse_args()
+    failed, steps = 0, o.steps
     print("%d steps: the late field over the largest; steps of so many mean edges" % steps)
     print("%-20s %-6s" % ("", "") + "".join("%12g" % r for r in RATIOS))
     with tempfile.TemporaryDirectory() as folder:
-        for name in wanted:
-            mesh = write(name, BODIES[name], folder)
+        for name in o.name or BODIES:
+            mesh = write(name, BODIES[name], folder, o.method)
             for problem in ("rigid", "soft"):
                 print("%-20s %-6s" % (name, problem), end="", flush=True)
                 words = []
                 for ratio in RATIOS:
-                    late, code, why = run(evener, mesh, ratio, problem, steps, folder)
+                    late, code, why = run(o.evener, mesh, ratio, problem, steps, o.method, folder)
                     bad = code not in (0, 2) or (late is not None and not late < 1e-9)
                     failed |= bad
                     print("%12s" % ("%.1e%s" % (late, "*" if bad else "") if late is not None

@@ -3,34 +3,44 @@
  * Run: ctest -R tdbem_far */
 #include "check.h"
 #include "tdbem/fast/far.h"
+#include "tdbem/fast/vectors.h"
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GROUP = 16, STEPS = 96 };
 
+/* Wave number of eight edges. */
+static double highest(const struct mesh *m) { return 2 * M_PI / (8 * m->h_mean); }
+
+enum { ABSORBING = TDBEM_SOFT + 1 }; /* rigid, with an admittance of each triangle's own */
+
 struct body {
     struct mesh *mesh;
+    double *beta;
     struct octree *cells;
     struct slices_options options;
     struct far *far;
 };
 
-static void open_body(struct body *b, const char *what, enum tdbem_problem problem, double leaf,
-                      double accuracy) {
+static void open_body(struct body *b, const char *what, int kind, double leaf, double accuracy) {
     if (mesh_open(&b->mesh, what)) fail_msg("%s", evn_message());
+    b->beta = kind == ABSORBING ? malloc((size_t)b->mesh->triangles * sizeof *b->beta) : NULL;
+    for (int t = 0; b->beta && t < b->mesh->triangles; t++) b->beta[t] = t % 3 * 0.5;
     int level = 0;
     while (ldexp(leaf * b->mesh->h_mean, level) < b->mesh->longest) level++;
     assert_int_equal(octree_open(&b->cells, b->mesh, ldexp(leaf * b->mesh->h_mean, level), level),
                      EVN_OK);
-    b->options = (struct slices_options){.problem = problem,
-                                         .eta = problem == TDBEM_RIGID ? 0.5 : 2,
-                                         .delta = 0.5 * b->mesh->h_mean};
+    b->options = (struct slices_options){.problem = kind == TDBEM_SOFT ? TDBEM_SOFT : TDBEM_RIGID,
+                                         .eta = kind == TDBEM_SOFT ? 2 : 0.5,
+                                         .delta = 0.5 * b->mesh->h_mean,
+                                         .beta = b->beta};
     const struct far_options o = {.slices = &b->options,
                                   .high = b->mesh->vertices,
                                   .group = GROUP,
                                   .accuracy = accuracy,
-                                  .highest = 2 * M_PI / (8 * b->mesh->h_mean),
+                                  .highest = highest(b->mesh),
                                   .cores = 2};
     if (far_open(&b->far, b->cells, b->mesh, &o)) fail_msg("%s", evn_message());
 }
@@ -39,6 +49,7 @@ static void close_body(struct body *b) {
     far_close(b->far);
     octree_close(b->cells);
     mesh_close(b->mesh);
+    free(b->beta);
 }
 
 /* A pulse that passes along (1,2,2)/3. */
@@ -48,7 +59,8 @@ static double pulse(const struct mesh *m, int n, double delta, int v) {
     return exp(-t * t / 2);
 }
 
-/* What the plain method has of step n in row i from vertices that are not in near leaves. */
+/* Far vertices' part of step n in row i: by the plain method's row-vectors, or by all of the far
+ * field's own, of which no cell's skeleton makes any. */
 static double plain_sum(const struct body *b, const struct slices *s, const double *a, int n,
                         int i) {
     double sum = 0;
@@ -62,6 +74,20 @@ static double plain_sum(const struct body *b, const struct slices *s, const doub
     return sum;
 }
 
+static double whole_sum(const struct body *b, const struct vectors *v, const double *a, int n,
+                        int i) {
+    double sum = 0;
+    struct vectors_block block = {0};
+    for (int j = 0; j < b->mesh->vertices; j++) {
+        if (octree_near(b->cells, i, j)) continue;
+        assert_int_equal(vectors_make(&block, v, &i, 1, &j, 1), EVN_OK);
+        for (int l = 0, k = *block.first; l < v->taps.count && k < n; l++, k += v->taps.apart)
+            sum += block.value[l] * a[(n - k) * b->mesh->vertices + j];
+    }
+    vectors_block_close(&block);
+    return sum;
+}
+
 static double *steps_of(const struct body *b) {
     double *a = calloc((size_t)((STEPS + 1) * b->mesh->vertices), sizeof *a);
     assert_non_null(a);
@@ -71,39 +97,49 @@ static double *steps_of(const struct body *b) {
     return a;
 }
 
-/* The largest difference of the far field's sums to the plain ones, over the largest of these; a
- * row in ten is looked at. */
-static double error_of(const char *what, enum tdbem_problem problem, double accuracy) {
+/* The largest differences of the far field's sums to the plain and to the whole ones, over the
+ * largest of the plain ones; a row in forty is looked at. */
+static void find_errors(double error[2], const char *what, int kind, double accuracy) {
     struct body b;
     struct slices *s;
-    open_body(&b, what, problem, 3.3, accuracy);
+    struct vectors v;
+    open_body(&b, what, kind, 3.3, accuracy);
     if (slices_generate(&s, b.mesh, &b.options, 2)) fail_msg("%s", evn_message());
+    assert_int_equal(vectors_open(&v, b.mesh, &b.options, highest(b.mesh), accuracy), EVN_OK);
     const int vertices = b.mesh->vertices;
-    double *a = steps_of(&b), largest = 0, error = 0;
+    double *a = steps_of(&b), largest = 0;
+    error[0] = error[1] = 0;
     far_state *past = calloc(b.far->doubles, sizeof *past);
     for (int n = 1; n <= STEPS; n++) {
         far_begin(b.far, past, n, NULL);
-        for (int i = n % 10; i < vertices; i += 10) {
-            const double plain = plain_sum(&b, s, a, n, i);
+        for (int i = n % 40; i < vertices; i += 40) {
+            const double plain = plain_sum(&b, s, a, n, i), is = far_sum(b.far, past, n, i);
             largest = fmax(largest, fabs(plain));
-            error = fmax(error, fabs(far_sum(b.far, past, n, i) - plain));
+            error[0] = fmax(error[0], fabs(is - plain));
+            error[1] = fmax(error[1], fabs(is - whole_sum(&b, &v, a, n, i)));
         }
         far_note(b.far, past, n, a + n * vertices, NULL);
     }
+    for (int e = 0; e < 2; e++) error[e] /= largest;
     free(a);
     free(past);
+    vectors_close(&v);
     slices_close(s);
     close_body(&b);
-    return error / largest;
 }
 
+/* Beside the plain ones there are its aliases: between walls that face each other they make a
+ * hundredth at the pulse's frequencies. */
 TEST(far_sums_are_the_plain_ones_within_the_accuracy) {
-    for (int soft = 0; soft < 2; soft++) {
-        const enum tdbem_problem problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
-        const double rough = error_of("box:3,1.5,1,0.25", problem, 1e-2);
-        const double fine = error_of("box:3,1.5,1,0.25", problem, 1e-4);
-        print_message("%s: %.2g, %.2g\n", soft ? "soft" : "rigid", rough, fine);
-        assert_true(rough < 2e-2 && fine < 8e-4 && fine > 0);
+    static const char *const name[] = {"rigid", "soft", "absorbing"};
+    for (int kind = TDBEM_RIGID; kind <= ABSORBING; kind++) {
+        double rough[2], fine[2];
+        find_errors(rough, "box:3,1.5,1,0.25", kind, 1e-2);
+        find_errors(fine, "box:3,1.5,1,0.25", kind, 1e-4);
+        print_message("%s: %.2g, %.2g; whole %.2g, %.2g\n", name[kind], rough[0], fine[0], rough[1],
+                      fine[1]);
+        assert_true(rough[0] < 2e-2 && fine[0] < 2e-2);
+        assert_true(rough[1] < 2e-2 && fine[1] < 8e-4 && fine[1] > 0);
     }
 }
 
@@ -192,6 +228,96 @@ TEST(a_state_goes_on) {
     free(past);
     free(kept);
     close_body(&b);
+}
+
+/* sum over k of values times exp(-i theta k). */
+static double complex symbol(const double *value, int first, int apart, int count, double theta) {
+    double complex sum = 0;
+    for (int k = 0; k < count; k++) sum += value[k] * cexp(-I * theta * (first + apart * k));
+    return sum;
+}
+
+enum { THETAS = 6, SOME = 8 };
+
+/* Adds the square of an entry's difference to the plain one, at frequencies of the band, to sum[0];
+ * that of the plain one to sum[1]. */
+static void compare_entry(const struct slices_options *o, const struct slices_block *plain,
+                          const struct vectors *v, const struct vectors_block *fast,
+                          double sum[2]) {
+    for (int t = 1; t <= THETAS; t++) {
+        const double theta = highest(v->mesh) * o->delta * t / THETAS;
+        const double complex was = symbol(plain->value, plain->first[0], 1, plain->count[0], theta);
+        const double complex is =
+            symbol(fast->value, fast->first[0], v->taps.apart, v->taps.count, theta);
+        sum[0] += pow(cabs(is - was), 2);
+        sum[1] += pow(cabs(was), 2);
+    }
+}
+
+/* Far vertices one of which sees the other at a slant, so that aliases of the steps, which far
+ * entries do not have, cancel in the plain ones. */
+static int is_slanted(const struct vectors *v, int i, int j) {
+    const double *x = v->mesh->x[i], *y = v->mesh->x[j];
+    const double *n = v->spots.spot[v->spots.start[i]].normal,
+                 *m = v->spots.spot[v->spots.start[j]].normal;
+    double r2 = 0, at_x = 0, at_y = 0;
+    for (int c = 0; c < 3; c++) {
+        r2 += (x[c] - y[c]) * (x[c] - y[c]);
+        at_x += (x[c] - y[c]) * n[c];
+        at_y += (x[c] - y[c]) * m[c];
+    }
+    const double r = sqrt(r2);
+    return r > 6.7 * v->mesh->h_mean && fmin(fabs(at_x), fabs(at_y)) < 0.6 * r;
+}
+
+/* The root of the mean square of the differences of such entries, over that of the entries. */
+static double entry_error(const char *what, enum tdbem_problem problem, double step,
+                          double accuracy) {
+    struct mesh *m;
+    struct vectors v;
+    struct vectors_block fast = {0};
+    struct slices_block plain = {0};
+    struct slices_body *body;
+    double sum[2] = {0};
+    if (mesh_open(&m, what)) fail_msg("%s", evn_message());
+    const struct slices_options o = {.problem = problem,
+                                     .eta = problem == TDBEM_RIGID ? 0.5 : 2,
+                                     .delta = step * m->h_mean,
+                                     .quad = 1};
+    assert_int_equal(vectors_open(&v, m, &o, highest(m), accuracy), EVN_OK);
+    assert_int_equal(slices_body_open(&body, m, &o), EVN_OK);
+    for (int n = 0; n < SOME * SOME; n++) {
+        const int i = n / SOME * (m->vertices - 1) / SOME, j = (i + 1 + 97 * n) % m->vertices;
+        if (!is_slanted(&v, i, j)) continue;
+        assert_int_equal(slices_block(&plain, body, &i, 1, &j, 1), EVN_OK);
+        assert_int_equal(vectors_make(&fast, &v, &i, 1, &j, 1), EVN_OK);
+        compare_entry(&o, &plain, &v, &fast, sum);
+    }
+    slices_block_close(&plain);
+    vectors_block_close(&fast);
+    slices_body_close(body);
+    vectors_close(&v);
+    mesh_close(m);
+    assert_true(sum[1] > 0);
+    return sqrt(sum[0] / sum[1]);
+}
+
+TEST(entries_are_the_plain_ones_in_the_band) {
+    static const struct {
+        const char *body;
+        double step, accuracy, error;
+    } cases[] = {{"sphere:3", 0.5, 1e-3, 3e-3},
+                 {"sphere:3", 0.2, 1e-4, 1e-3},
+                 {"sphere:3", 0.8, 1e-3, 5e-3},
+                 {"box:3,1.5,1,0.25", 0.5, 1e-3, 2e-2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int soft = 0; soft < 2; soft++) {
+            const double error = entry_error(cases[c].body, soft ? TDBEM_SOFT : TDBEM_RIGID,
+                                             cases[c].step, cases[c].accuracy);
+            print_message("%s, step %g, %s: %.2g\n", cases[c].body, cases[c].step,
+                          soft ? "soft" : "rigid", error);
+            assert_true(error < cases[c].error);
+        }
 }
 
 RUN_TESTS(NULL, NULL)

@@ -313,13 +313,13 @@ static evn_status open_body(tdbem *p) {
     if (isnan(o->eta)) o->eta = tdbem_eta(o->problem);
     status = choose_delta(p);
     if (!status) status = check_delta(p);
+    if (!status && o->admittance)
+        status = boundary_open(&p->boundary, o->admittance, p->mesh, p->shape.delta / o->speed);
     if (!status) status = method_choose(p);
     if (status) return status;
     /* 8 edges a wavelength at the pulse's highest frequency */
     if (!o->pulse) p->pulse.sigma = 4 * p->mesh->h_mean / o->speed;
     status = tdbem_open_waves(p);
-    if (!status && o->admittance)
-        status = boundary_open(&p->boundary, o->admittance, p->mesh, p->incident->dt);
     if (!status) status = check_cavities(p);
     if (!status) status = place_points(p);
     if (status) return status;

@@ -106,7 +106,8 @@ static evn_status check_numbers(const tdbem_options *o) {
                         grid->points[0], grid->points[1]);
     /* row-vectors of far cells are floats */
     if (!(o->accuracy >= 1e-7) || !(o->accuracy < 1))
-        return evn_fail(EVN_USAGE, "accuracy: %g, expected 1e-7 to 1, as 1e-3", o->accuracy);
+        return evn_fail(EVN_USAGE, "accuracy: %g, expected 1e-7 to less than 1, as 1e-3",
+                        o->accuracy);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
     return EVN_OK;
 }

@@ -101,7 +101,7 @@ typedef struct tdbem_options {
     const char *solver; /* auto, cg, cg:device, mumps */
     const char *method; /* plain: all pairs of vertices; fast: far ones by skeletons of cells, see
                            `accuracy`; auto: fast where it pays */
-    double accuracy;    /* of the skeletons, relative, 1e-7 to 1 */
+    double accuracy;    /* of the skeletons, relative, 1e-7 to less than 1 */
     int group;          /* n_g, 1 to 32 */
     int single;         /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more

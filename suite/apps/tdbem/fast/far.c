@@ -7,97 +7,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Below this accuracy sixteen bits a value are not enough. */
+static int is_wide(double accuracy) { return accuracy < 3e-5; }
+
+double far_bytes(double accuracy, double taps) { return (is_wide(accuracy) ? 4 : 2) * taps + 2; }
+
 /* ---- row-vectors ---- */
 
 static int skeleton_count(const struct far *f, enum side side, int a) {
     return f->skeletons->of[side][a].count;
 }
 
-/* Leaves only the part of a row-vector that is not zero. */
-static void trim(struct slices_block *b, int e) {
-    const double *value = b->value + b->begin[e];
-    while (b->count[e] && value[b->count[e] - 1] == 0) b->count[e]--;
-    while (b->count[e] && *value == 0) {
-        value++;
-        b->begin[e]++;
-        b->first[e]++;
-        b->count[e]--;
-    }
-}
-
-/* More room for arrays of a target. */
-struct room {
-    size_t runs, entries, values;
-};
-
-static int grow(void *array, size_t *room, size_t needed, size_t size) {
-    void **to = array;
-    if (needed <= *room && *to) return 1;
-    *room = *room + *room / 2 > needed ? *room + *room / 2 : needed;
-    void *more = realloc(*to, (*room + 1) * size);
-    if (more) *to = more;
-    return more != NULL;
-}
-
-static int target_grow(struct far_target *t, struct room *room, size_t entries, size_t values) {
-    size_t rows = room->entries, columns = room->entries;
-    return grow(&t->run, &room->runs, t->runs + UINT8_MAX, sizeof *t->run) &&
-           grow(&t->row, &rows, t->entries + entries, sizeof *t->row) &&
-           grow(&t->column, &columns, t->entries + entries, sizeof *t->column) &&
-           grow(&t->first, &room->entries, t->entries + entries, sizeof *t->first) &&
-           grow(&t->value, &room->values, t->values + values, sizeof *t->value);
-}
-
-/* Takes the row-vectors of one length. */
-static void take_run(struct far_target *t, const struct slices_block *b, int length) {
-    const size_t before = t->entries;
-    for (int s = 0; s < b->columns; s++)
-        for (int i = 0; i < b->rows; i++) {
-            const int e = i * b->columns + s;
-            if (b->count[e] != length) continue;
-            t->row[t->entries] = (uint16_t)i;
-            t->column[t->entries] = (uint16_t)s;
-            t->first[t->entries++] = b->first[e];
-            for (int k = 0; k < length; k++)
-                t->value[t->values++] = (float)b->value[b->begin[e] + (size_t)k];
-        }
-    t->run[t->runs++] = (struct far_run){length, (int)(t->entries - before)};
-}
-
-static void take_block(struct far_target *t, struct far_pair *pair, struct slices_block *b) {
-    char there[UINT8_MAX + 1] = {0};
-    for (int e = 0; e < b->rows * b->columns; e++) {
-        trim(b, e);
-        there[b->count[e]] = 1;
-    }
-    pair->run = t->runs;
-    pair->entry = t->entries;
-    pair->value = t->values;
-    for (int length = 1; length <= UINT8_MAX; length++)
-        if (there[length]) take_run(t, b, length);
-    pair->runs = (int)(t->runs - pair->run);
-}
-
 static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "fast: no memory for far cells"); }
 
-static evn_status make_target(struct far *f, const struct slices_body *body, int a,
-                              struct slices_block *block) {
+static size_t pair_entries(const struct far *f, int a, int b) {
+    return (size_t)skeleton_count(f, TARGETS, a) * (size_t)skeleton_count(f, SOURCES, b);
+}
+
+/* Sixteen bits a value, in units of a part of the largest of the pair. */
+static void take_values(int16_t *to, float *scale, const double *value, size_t values) {
+    double most = 0;
+    for (size_t n = 0; n < values; n++) most = fmax(most, fabs(value[n]));
+    *scale = most > 0 ? (float)(most / INT16_MAX) : 1;
+    for (size_t n = 0; n < values; n++) to[n] = (int16_t)lrint(value[n] / (double)*scale);
+}
+
+static void take_pair(const struct far *f, struct far_target *t, struct far_pair *pair,
+                      const struct vectors_block *block, size_t entries) {
+    const size_t taps = (size_t)f->taps, at = pair->entry * taps;
+    for (size_t e = 0; e < entries; e++) t->first[pair->entry + e] = (uint16_t)block->first[e];
+    pair->scale = 1;
+    for (size_t n = 0; t->wide && n < entries * taps; n++) t->wide[at + n] = (float)block->value[n];
+    if (t->value) take_values(t->value + at, &pair->scale, block->value, entries * taps);
+}
+
+static int target_open(const struct far *f, struct far_target *t, int a) {
     const struct cell *cell = &f->cells->cell[a];
+    t->pair = calloc((size_t)cell->fars + 1, sizeof *t->pair);
+    for (int p = 0; t->pair && p < cell->fars; p++) {
+        t->pair[p].source = f->cells->list[cell->far + p];
+        t->pair[p].entry = t->entries;
+        t->entries += pair_entries(f, a, t->pair[p].source);
+    }
+    const size_t values = t->entries * (size_t)f->taps + 1;
+    t->first = malloc((t->entries + 1) * sizeof *t->first);
+    if (f->is_wide)
+        t->wide = malloc(values * sizeof *t->wide);
+    else
+        t->value = malloc(values * sizeof *t->value);
+    return t->pair && t->first && (t->wide || t->value);
+}
+
+static evn_status make_target(struct far *f, const struct vectors *vectors, int a,
+                              struct vectors_block *block) {
     const struct skeleton *rows = &f->skeletons->of[TARGETS][a];
     struct far_target *t = &f->target[a];
-    struct room room = {0};
-    t->pair = calloc((size_t)cell->fars + 1, sizeof *t->pair);
-    if (!t->pair) return no_memory();
-    for (int p = 0; p < cell->fars; p++) {
-        const int b = f->cells->list[cell->far + p];
-        const struct skeleton *columns = &f->skeletons->of[SOURCES][b];
-        const int all = rows->count * columns->count;
-        evn_status status =
-            slices_block(block, body, rows->vertex, rows->count, columns->vertex, columns->count);
+    if (!target_open(f, t, a)) return no_memory();
+    for (int p = 0; p < f->cells->cell[a].fars; p++) {
+        const struct skeleton *columns = &f->skeletons->of[SOURCES][t->pair[p].source];
+        evn_status status = vectors_make(block, vectors, rows->vertex, rows->count, columns->vertex,
+                                         columns->count);
         if (status) return status;
-        if (!target_grow(t, &room, (size_t)all, block->begin[all])) return no_memory();
-        t->pair[p].source = b;
-        take_block(t, &t->pair[p], block);
+        take_pair(f, t, &t->pair[p], block, (size_t)rows->count * (size_t)columns->count);
     }
     return EVN_OK;
 }
@@ -108,15 +79,18 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     const struct octree *c = f->cells;
     const int all = c->first[c->level + 1];
     const struct slices_options *so = o->slices;
-    struct slices_body *body;
-    evn_status status = slices_body_open(&body, mesh, so);
+    struct vectors vectors;
+    evn_status status = vectors_open(&vectors, mesh, so, o->highest, o->accuracy);
     int wanted = 0, done = 0;
     char why[1024];
     if (status) return status;
+    f->taps = vectors.taps.count;
+    f->apart = vectors.taps.apart;
+    f->is_wide = is_wide(o->accuracy);
     for (int a = 0; a < all; a++) wanted += c->cell[a].fars && far_wants(f, a);
 #pragma omp parallel num_threads(o->cores)
     {
-        struct slices_block block = {0};
+        struct vectors_block block = {0};
         const int tells = omp_get_thread_num() == 0 && so->progress;
 #pragma omp for schedule(dynamic, 1)
         for (int a = 0; a < all; a++) {
@@ -125,7 +99,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
 #pragma omp atomic read
             before = status;
             if (before || !c->cell[a].fars || !far_wants(f, a)) continue;
-            mine = make_target(f, body, a, &block);
+            mine = make_target(f, &vectors, a, &block);
 #pragma omp atomic capture
             now = ++done;
             if (!mine && tells && so->progress((double)now / wanted, so->arg)) mine = EVN_STOPPED;
@@ -139,9 +113,9 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
                 }
             }
         }
-        slices_block_close(&block);
+        vectors_block_close(&block);
     }
-    slices_body_close(body);
+    vectors_close(&vectors);
     return status ? evn_fail(status, "%s", why) : EVN_OK; /* a thread's message is its own */
 }
 
@@ -161,17 +135,16 @@ static void measure_level(struct far *f, int level) {
     is->soonest = UINT16_MAX;
     for (int a = c->first[level]; a < c->first[level + 1]; a++) {
         const struct far_target *t = &f->target[a];
-        const uint16_t *first = t->first;
-        for (size_t r = 0; r < t->runs; r++)
-            for (int e = 0; e < t->run[r].entries; e++, first++) {
-                if (*first < is->soonest) is->soonest = *first;
-                if (*first + t->run[r].length - 1 > is->reach)
-                    is->reach = *first + t->run[r].length - 1;
-            }
+        const double values = (double)t->entries * f->taps;
+        for (size_t e = 0; e < t->entries; e++) {
+            const int last = t->first[e] + f->apart * (f->taps - 1);
+            if (t->first[e] < is->soonest) is->soonest = t->first[e];
+            if (last > is->reach) is->reach = last;
+        }
         is->work[a + 1 - c->first[level]] =
-            is->work[a - c->first[level]] + (far_wants(f, a) ? (double)t->values + 1 : 0);
-        f->values += (double)t->values;
-        f->bytes += 4.0 * (double)t->values + 6.0 * (double)t->entries;
+            is->work[a - c->first[level]] + (far_wants(f, a) ? values + 1 : 0);
+        f->values += values;
+        f->bytes += far_bytes(f->is_wide ? 0 : 1, f->taps) * (double)t->entries;
     }
 }
 
@@ -259,13 +232,14 @@ static void up(const struct far *f, int a, double *const *source) {
 
 static void across(const struct far *f, int a, double *const *source, double *local) {
     const struct far_target *t = &f->target[a];
+    const int rows = skeleton_count(f, TARGETS, a);
     for (int p = 0; p < f->cells->cell[a].fars && t->pair; p++) {
         const struct far_pair *pair = &t->pair[p];
-        size_t e = pair->entry, v = pair->value;
-        for (int r = 0; r < pair->runs; r++)
-            for (int n = 0; n < t->run[pair->run + (size_t)r].entries; n++, e++)
-                for (int k = 0; k < t->run[pair->run + (size_t)r].length; k++)
-                    local[t->row[e]] += (double)t->value[v++] * source[pair->source][t->column[e]];
+        const size_t taps = (size_t)f->taps, entries = pair_entries(f, a, pair->source);
+        for (size_t e = 0; e < entries; e++)
+            for (size_t k = (pair->entry + e) * taps; k < (pair->entry + e + 1) * taps; k++)
+                local[e % (size_t)rows] +=
+                    far_value(t, pair, k) * source[pair->source][e / (size_t)rows];
     }
 }
 
@@ -308,12 +282,18 @@ static void exact_add(struct exact *sum, double b) {
     sum->high = whole;
 }
 
+/* Rows of near leaves come in ascending order, as values do. */
 void far_add_near(struct far *f, const struct slices *s) {
-    const double *value = s->value;
-    for (int j = s->from; j < s->to; j++)
-        for (int i = 0; i < s->rows; i++)
-            for (int k = s->count[slices_at(s, j) + (size_t)i]; k > 0; k--, value++)
-                if (i < f->vertices) exact_add(&f->near[i], *value);
+    for (int j = s->from; j < s->to; j++) {
+        const double *value = s->value + (s->begin[j] - s->begin[s->from]);
+        const struct cell *leaf = &f->cells->cell[f->cells->leaf[j]];
+        for (int n = 0; n < leaf->nears; n++) {
+            const struct cell *near = &f->cells->cell[f->cells->list[leaf->near + n]];
+            for (int i = near->begin; i < near->end; i++)
+                for (int k = s->count[slices_at(s, j) + (size_t)i]; k > 0; k--, value++)
+                    exact_add(&f->near[i], *value);
+        }
+    }
 }
 
 /* The sums of all ranks' parts. */
@@ -346,6 +326,7 @@ evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
 static evn_status make_own(struct far *f, const struct mesh *mesh, const struct far_options *o) {
     const struct skeleton_options so = {.problem = o->slices->problem,
                                         .eta = o->slices->eta,
+                                        .beta = o->slices->beta,
                                         .highest = o->highest,
                                         .accuracy = o->accuracy};
     evn_status status = skeletons_open(&f->skeletons, f->cells, mesh, &so, o->cores);
@@ -383,11 +364,9 @@ void far_close(struct far *f) {
     if (!f) return;
     for (int a = 0; f->target && a < f->skeletons->cells; a++) {
         free(f->target[a].pair);
-        free(f->target[a].run);
-        free(f->target[a].row);
-        free(f->target[a].column);
         free(f->target[a].first);
         free(f->target[a].value);
+        free(f->target[a].wide);
     }
     for (int level = 0; level <= OCTREE_LEVELS; level++) free(f->level[level].work);
     free(f->target);

@@ -1,7 +1,8 @@
 /* The far field: what vertices do to others in cells that are not near, by skeletons.
  *
  * Between two far cells A and B of one level, rows r of A's skeleton of targets and columns s of
- * B's of sources have the matrices' own row-vectors M_k(r,s), so the delays are exact:
+ * B's of sources have row-vectors M_k(r,s) that act as the matrices' own do up to the highest
+ * frequency (vectors.h):
  *
  *     M_k(i,j) = sum over r and s of weight_A[r][i] M_k(r,s) weight_B[s][j].
  *
@@ -12,27 +13,30 @@
 #define TDBEM_FAST_FAR_H
 
 #include "tdbem/fast/skeleton.h"
+#include "tdbem/fast/vectors.h"
 #include <evener/cluster.h>
 #include <evener/crew.h>
 
-/* Row-vectors of a target's rows with a source's columns, those of one length after another; of one
- * length by columns, so that neighbours add to different rows. */
-struct far_run {
-    int length, entries;
-};
+/* Row-vectors of a target's rows with a source's columns, by columns. */
 struct far_pair {
-    int source;               /* cell */
-    int runs;                 /* how many, .. */
-    size_t run, entry, value; /* .. and the first of each among the target's */
+    int source;   /* cell */
+    float scale;  /* of the values */
+    size_t entry; /* the first among the target's */
 };
 
 struct far_target {
     struct far_pair *pair; /* [the cell's fars] */
-    struct far_run *run;
-    uint16_t *row, *column, *first; /* of each row-vector; its first k */
-    float *value;
-    size_t runs, entries, values;
+    size_t entries;
+    uint16_t *first; /* [entries]: k of its first tap */
+    /* [entries * taps]: with wide values these, scale 1 */
+    int16_t *value;
+    float *wide;
 };
+
+/* Value n of a target, in a pair. */
+static inline double far_value(const struct far_target *t, const struct far_pair *pair, size_t n) {
+    return t->wide ? (double)t->wide[n] : (double)pair->scale * t->value[n];
+}
 
 struct far_level {
     int due;      /* steps at a time */
@@ -52,6 +56,8 @@ struct far {
     struct skeletons *skeletons;
     int vertices, period; /* period: steps at a time of the leaves */
     int low, high;        /* rows low .. high-1 are summed */
+    int taps, apart;      /* of row-vectors: taps.h */
+    int is_wide;          /* values are kept as float */
     struct far_level level[OCTREE_LEVELS + 1];
     struct far_target *target; /* [cell] */
     double *rest; /* [vertices]: what is to be taken off a row's sum over all columns and k, so that
@@ -69,7 +75,7 @@ static inline int far_wants(const struct far *f, int cell) {
 }
 
 struct far_options {
-    const struct slices_options *slices; /* of the matrices; without points and admittances */
+    const struct slices_options *slices; /* of the matrices; without points and filters */
     int low, high;                       /* rows wanted: low .. high-1 */
     int group;       /* steps of a group: `period` divides it, or it divides that */
     double accuracy; /* see skeleton_options */
@@ -77,6 +83,9 @@ struct far_options {
     int cores;
     evn_cluster *cluster; /* whose ranks have rows each; NULL: this process alone */
 };
+
+/* Of a row-vector of so many taps. */
+double far_bytes(double accuracy, double taps);
 
 /* Makes skeletons and row-vectors; the cells must outlive it. Every rank calls it. EVN_USAGE:
  * slices' options; EVN_MEMORY; EVN_STOPPED. */

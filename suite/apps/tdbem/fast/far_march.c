@@ -24,85 +24,85 @@ static double *ring_at(const struct far *f, far_state *state, int level, int cel
 
 /* ---- before a period ---- */
 
-/* What row-vectors of one length add to the sums of `steps` steps, 8 or 16: a value meets so many
- * elements of a ring. `due` and `length` are the strides of sums and rings. */
-INLINE const float *run_sums(const struct far_target *t, size_t entry, int entries, int count,
-                             const float *v, const double *ring, int length, double *local, int due,
-                             int steps) {
+/* Of a pair of cells: its skeletons, and the strides of rings and of sums. */
+struct pair_size {
+    int rows, columns, length, due;
+};
+
+/* What a pair's row-vectors of `taps` taps add to the sums of `steps` steps, 8 or 16: a value meets
+ * so many elements of a ring. */
+INLINE void pair_steps(const struct far *f, const struct far_target *t, const struct far_pair *p,
+                       const struct pair_size *is, const double *ring, double *local, int steps,
+                       int taps, int is_wide) {
     enum { MOST = 16 / LANES };
     const int vectors = steps / LANES;
-    for (int n = 0; n < entries; n++, entry++, v += count) {
-        double *to = local + t->row[entry] * due;
-        const double *x = ring + (ptrdiff_t)t->column[entry] * length - t->first[entry];
-        vec sum[MOST];
-        for (int g = 0; g < vectors; g++) sum[g] = vec_loadu(to + g * LANES);
-        for (int k = 0; k < count; k++)
-            for (int g = 0; g < vectors; g++)
-                sum[g] += vec_set((double)v[k]) * vec_loadu(x - k + g * LANES);
-        for (int g = 0; g < vectors; g++) vec_storeu(to + g * LANES, sum[g]);
-    }
-    return v;
+    const double scale = (double)p->scale;
+    size_t entry = p->entry;
+    for (int s = 0; s < is->columns; s++, ring += is->length)
+        for (int i = 0; i < is->rows; i++, entry++) {
+            double *to = local + i * is->due;
+            const double *x = ring - t->first[entry];
+            const size_t v = entry * (size_t)taps;
+            vec sum[MOST];
+            for (int g = 0; g < vectors; g++) sum[g] = vec_loadu(to + g * LANES);
+            for (int k = 0; k < taps; k++) {
+                const vec value = vec_set(is_wide ? (double)t->wide[v + (size_t)k]
+                                                  : scale * t->value[v + (size_t)k]);
+                for (int g = 0; g < vectors; g++)
+                    sum[g] += value * vec_loadu(x - k * f->apart + g * LANES);
+            }
+            for (int g = 0; g < vectors; g++) vec_storeu(to + g * LANES, sum[g]);
+        }
 }
 
 /* Likewise of any number of steps. */
-static const float *few_sums(const struct far_target *t, size_t entry, int entries, int count,
-                             const float *v, const double *ring, int length, double *local, int due,
-                             int steps) {
-    for (int n = 0; n < entries; n++, entry++)
-        for (int k = 0; k < count; k++, v++)
-            for (int q = 0; q < steps; q++)
-                local[t->row[entry] * due + q] +=
-                    (double)*v *
-                    ring[(ptrdiff_t)t->column[entry] * length - t->first[entry] - k + q];
-    return v;
+static void pair_few(const struct far *f, const struct far_target *t, const struct far_pair *p,
+                     const struct pair_size *is, const double *ring, double *local, int steps) {
+    size_t n = p->entry * (size_t)f->taps, entry = p->entry;
+    for (int s = 0; s < is->columns; s++, ring += is->length)
+        for (int i = 0; i < is->rows; i++, entry++)
+            for (int k = 0; k < f->taps; k++, n++)
+                for (int q = 0; q < steps; q++)
+                    local[i * is->due + q] +=
+                        far_value(t, p, n) * ring[q - t->first[entry] - k * f->apart];
 }
 
-/* With the usual lengths known to the compiler, so that nothing is decided within a run. */
-INLINE const float *any_run(const struct far_target *t, size_t entry, struct far_run run,
-                            const float *v, const double *ring, int length, double *local, int due,
-                            int steps) {
-#define OF_LENGTH(n)                                                                               \
-    case n: return run_sums(t, entry, run.entries, n, v, ring, length, local, due, steps);
-    switch (run.length) {
-        OF_LENGTH(5)
-        OF_LENGTH(6)
-        OF_LENGTH(7)
-        OF_LENGTH(8)
-        OF_LENGTH(9)
-        OF_LENGTH(10)
-        OF_LENGTH(11)
-        OF_LENGTH(12)
-    default: return run_sums(t, entry, run.entries, run.length, v, ring, length, local, due, steps);
+/* With numbers of taps known to the compiler, so that nothing is decided within a pair. */
+static void pair_sums(const struct far *f, const struct far_target *t, const struct far_pair *p,
+                      const struct pair_size *is, const double *ring, double *local, int steps) {
+#define OF(n, count)                                                                               \
+    if (steps == (n) && f->taps == (count)) {                                                      \
+        if (f->is_wide)                                                                            \
+            pair_steps(f, t, p, is, ring, local, n, count, 1);                                     \
+        else                                                                                       \
+            pair_steps(f, t, p, is, ring, local, n, count, 0);                                     \
+        return;                                                                                    \
     }
-#undef OF_LENGTH
-}
-
-static void pair_sums(const struct far_target *t, const struct far_pair *p, const double *ring,
-                      int length, double *local, int due, int steps) {
-    const float *v = t->value + p->value;
-    size_t entry = p->entry;
-    for (int r = 0; r < p->runs; r++) {
-        const struct far_run run = t->run[p->run + (size_t)r];
-        v = steps == 16 ? any_run(t, entry, run, v, ring, length, local, due, 16)
-            : steps == 8
-                ? any_run(t, entry, run, v, ring, length, local, due, 8)
-                : few_sums(t, entry, run.entries, run.length, v, ring, length, local, due, steps);
-        entry += (size_t)run.entries;
-    }
+    OF(16, 6)
+    OF(16, 8)
+    OF(16, 10)
+    OF(8, 6)
+    OF(8, 8)
+    OF(8, 10)
+    pair_few(f, t, p, is, ring, local, steps);
+#undef OF
 }
 
 /* What a target's far cells give, for the steps of its level. */
 static void take_far(const struct work *w, int level, int a) {
     const struct far *f = w->f;
-    const int due = f->level[level].due, length = f->level[level].length;
+    const int due = f->level[level].due;
     double *local = w->state + f->local[a];
     for (int p = 0; p < f->cells->cell[a].fars; p++) {
         const struct far_pair *pair = &f->target[a].pair[p];
         const double *ring = ring_at(f, w->state, level, pair->source, w->n);
+        const struct pair_size is = {f->skeletons->of[TARGETS][a].count,
+                                     f->skeletons->of[SOURCES][pair->source].count,
+                                     f->level[level].length, due};
         for (int q = 0, steps; q < due; q += steps) {
             const int left = due - q;
             steps = left >= 16 ? 16 : left >= 8 ? 8 : left;
-            pair_sums(&f->target[a], pair, ring + q, length, local + q, due, steps);
+            pair_sums(f, &f->target[a], pair, &is, ring + q, local + q, steps);
         }
     }
 }

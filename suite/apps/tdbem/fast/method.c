@@ -17,22 +17,34 @@ evn_status method_find(enum method *out, const char *name) {
 static const char *obstacle(const tdbem *p) {
     const tdbem_options *o = &p->options;
     if (o->eta == 0) return "without the combined equation (eta 0) nothing damps its errors";
-    if (o->admittance) return "it has no admittances";
+    if (p->boundary && p->boundary->filters) return "it has no filters of admittances";
     if (o->planes) return "it has no planes";
-    if (o->matrices) return "its matrices are not kept in files";
     return NULL;
 }
 
-/* Edges that a leaf is wide: near pairs and far skeletons are about as many then. The leaves of
- * large triangles are three of these wide, so that far ones do not touch. */
-static const double LEAF_EDGES = 6.7, LEAF_LARGEST = 3;
+static double highest(const struct mesh *m) { return 2 * M_PI / (8 * m->h_mean); }
 
-static double leaf_width(const struct mesh *m) {
-    return fmax(LEAF_EDGES * m->h_mean, LEAF_LARGEST * m->h_max);
+/* Making near pairs takes longest, so leaves are as small as 8 steps at a time allow, within these
+ * numbers of edges. The leaves of large triangles are three of these wide, so that far ones do not
+ * touch. */
+static const double LEAF_LEAST = 5, LEAF_MOST = 6.7, LEAF_LARGEST = 3;
+enum { LEAF_STEPS = 8 };
+
+static struct taps taps_of(const tdbem *p) {
+    struct taps taps;
+    taps_make(&taps, p->options.problem, highest(p->mesh) * p->shape.delta, p->options.accuracy);
+    return taps;
+}
+
+static double leaf_width(const tdbem *p) {
+    const struct mesh *m = p->mesh;
+    const struct taps taps = taps_of(p);
+    const double wanted = (LEAF_STEPS - 0.5 - taps_begin(&taps)) * p->shape.delta / m->h_mean;
+    return fmax(fmin(fmax(wanted, LEAF_LEAST), LEAF_MOST) * m->h_mean, LEAF_LARGEST * m->h_max);
 }
 
 static evn_status open_cells(tdbem *p) {
-    const double leaf = leaf_width(p->mesh);
+    const double leaf = leaf_width(p);
     double low[3], high[3], size = 0;
     int level = 0;
     mesh_bounds(p->mesh, low, high);
@@ -46,7 +58,8 @@ evn_status method_choose(tdbem *p) {
     const char *why = obstacle(p);
     evn_status status = method_find(&method, p->options.method);
     if (status) return status;
-    if (method == METHOD_FAST && why) return evn_fail(EVN_USAGE, "method fast: %s", why);
+    if (method == METHOD_FAST && why)
+        return evn_fail(EVN_USAGE, "method fast: %s; expected plain, or auto", why);
     if (method == METHOD_AUTO)
         method = !why && p->mesh->vertices >= METHOD_LEAST ? METHOD_FAST : METHOD_PLAIN;
     p->shape.fast = method == METHOD_FAST;
@@ -64,12 +77,12 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
                                    .high = high < vertices ? high : vertices,
                                    .group = p->options.group,
                                    .accuracy = p->options.accuracy,
-                                   .highest = 2 * M_PI / (8 * p->mesh->h_mean),
+                                   .highest = highest(p->mesh),
                                    .cores = cores,
                                    .cluster = p->cluster};
     const struct method_needs far = method_expect(p);
     const double near = (double)p->layout->nnz,
-                 share = far.values / (far.values + near / METHOD_APART);
+                 share = METHOD_APART * far.values / (METHOD_APART * far.values + near);
     p->told[1] = share;
     evn_status status = far_open(&p->far, p->octree, p->mesh, &fo);
     p->told[0] = share;
@@ -84,18 +97,18 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
 /* Vertices of a cell's skeleton, as they were seen on spheres: by the width of the cell in edges,
  * for an accuracy of 1e-3, and some more for each digit. */
 static double skeleton_size(const struct cell *cell, double edges, double accuracy) {
-    static const double seen[][2] = {{1.7, 14}, {3.3, 16}, {6.7, 25}, {13, 44}, {27, 90}};
+    static const double seen[][2] = {{2.5, 11}, {5, 16.5}, {10, 31}, {20, 58}, {40, 115}};
     int i = 1;
     while (i < 4 && edges > seen[i][0]) i++;
     const double along = log(edges / seen[i - 1][0]) / log(seen[i][0] / seen[i - 1][0]);
     const double size = seen[i - 1][1] * pow(seen[i][1] / seen[i - 1][1], along);
-    return fmin(size * fmax(0.3, 1 - 0.32 * log10(accuracy * 1e3)), cell->end - cell->begin);
+    return fmin(size * fmax(0.3, 1 - 0.43 * log10(accuracy * 1e3)), cell->end - cell->begin);
 }
 
 struct method_needs method_expect(const tdbem *p) {
     struct method_needs needs = {0};
     const struct octree *o = p->octree;
-    const double step = p->shape.delta / p->mesh->h_mean, each = 3 / step + 2;
+    const double step = p->shape.delta / p->mesh->h_mean, each = taps_of(p).count;
     for (int level = 2; o && level <= o->level; level++) {
         const double edges = octree_width(o, level) / p->mesh->h_mean;
         for (int a = o->first[level]; a < o->first[level + 1]; a++) {
@@ -106,7 +119,7 @@ struct method_needs method_expect(const tdbem *p) {
                 others +=
                     skeleton_size(&o->cell[o->list[cell->far + b]], edges, p->options.accuracy);
             needs.values += each * size * others;
-            needs.bytes += (4 * each + 6) * size * others;
+            needs.bytes += far_bytes(p->options.accuracy, each) * size * others;
             needs.state += 8 * size * (16 + 10 * edges / step);
         }
     }

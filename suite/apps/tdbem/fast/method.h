@@ -13,7 +13,7 @@ evn_status method_find(enum method *out, const char *name);
 /* Decides, of a problem that has its mesh and delta, and for the fast method renumbers the vertices
  * and makes p->octree. auto: fast from METHOD_LEAST vertices on, plain where the fast one cannot do
  * what is asked for. EVN_USAGE: fast, and it cannot; EVN_MEMORY. */
-enum { METHOD_LEAST = 4000 };
+enum { METHOD_LEAST = 2500 };
 evn_status method_choose(tdbem *p);
 
 /* Makes p->far, of this rank's rows. Errors as far_open(). */
@@ -21,7 +21,8 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
 
 /* What the far field will need: values and bytes of its row-vectors, the bytes of skeletons and of
  * a march's state, from the cells alone; a tenth or two off. */
-enum { METHOD_APART = 5 }; /* times as long as a near value takes a far one to be made */
+static const double METHOD_APART = 0.2; /* times as long as a near value takes a far one to be
+                                           made, with skeletons */
 struct method_needs {
     double values, bytes, state;
 };

@@ -1,5 +1,6 @@
 /* Level by level from the leaves up: a larger cell's candidates are its children's skeletons. */
 #include "tdbem/fast/skeleton.h"
+#include "tdbem/fast/spots.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,82 +11,61 @@ enum {
     ROWS = 2 * FREQUENCIES /* of what a candidate makes at one of these: real and imaginary parts */
 };
 
-/* A point that stands for a vertex's function on one of its triangles. */
-struct spot {
-    double x[3], normal[3], weight;
-};
-
 struct field {
     const struct octree *cells;
     const struct mesh *mesh;
     struct skeleton_options is;
-    int *start; /* [vertices + 1]: the spots of each vertex */
-    struct spot *spot;
-    double (*normal)[3]; /* [vertices]: mean of those around */
+    struct spots spots;
+    struct spot *mean; /* [vertices]: one at each, with the normal and admittance of those around */
 };
 
-/* ---- spots ---- */
-
-/* Where the vertex's function has its centre of mass on the triangle, with its mass. */
-static void spot_make(struct spot *s, const struct mesh *m, int triangle, int corner) {
-    const int *c = m->corner[triangle];
-    s->weight = mesh_normal(m, triangle, s->normal) / 3;
-    for (int i = 0; i < 3; i++)
-        s->x[i] = 0.25 * (m->x[c[0]][i] + m->x[c[1]][i] + m->x[c[2]][i] + m->x[c[corner]][i]);
-}
-
 static evn_status field_open(struct field *f) {
-    const struct mesh *m = f->mesh;
-    const size_t vertices = (size_t)m->vertices;
-    f->start = calloc(vertices + 2, sizeof *f->start);
-    f->spot = malloc(3 * (size_t)m->triangles * sizeof *f->spot);
-    f->normal = calloc(vertices, sizeof *f->normal);
-    if (!f->start || !f->spot || !f->normal)
-        return evn_fail(EVN_MEMORY, "fast: no memory for %d vertices", m->vertices);
-    for (int t = 0; t < m->triangles; t++)
-        for (int e = 0; e < 3; e++) f->start[m->corner[t][e] + 2]++;
-    for (size_t v = 2; v <= vertices; v++) f->start[v] += f->start[v - 1];
-    for (int t = 0; t < m->triangles; t++)
-        for (int e = 0; e < 3; e++) {
-            const int v = m->corner[t][e];
-            struct spot *s = &f->spot[f->start[v + 1]++];
-            spot_make(s, m, t, e);
-            for (int i = 0; i < 3; i++) f->normal[v][i] += s->weight * s->normal[i];
+    f->mean = calloc((size_t)f->mesh->vertices, sizeof *f->mean);
+    if (!f->mean) return evn_fail(EVN_MEMORY, "fast: no memory");
+    evn_status status = spots_open(&f->spots, f->mesh, f->is.beta, 0);
+    for (int v = 0; !status && v < f->mesh->vertices; v++) {
+        struct spot *mean = &f->mean[v];
+        memcpy(mean->x, f->mesh->x[v], sizeof mean->x);
+        for (int n = f->spots.start[v]; n < f->spots.start[v + 1]; n++) {
+            const struct spot *s = &f->spots.spot[n];
+            for (int i = 0; i < 3; i++) mean->normal[i] += s->weight * s->normal[i];
+            mean->beta += s->weight * s->beta;
+            mean->weight += s->weight;
         }
-    for (size_t v = 0; v < vertices; v++) {
-        double *n = f->normal[v];
+        double *n = mean->normal;
         const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         for (int i = 0; i < 3 && length > 0; i++) n[i] /= length;
+        mean->beta /= mean->weight;
     }
-    return EVN_OK;
+    return status;
 }
 
 static void field_close(struct field *f) {
-    free(f->start);
-    free(f->spot);
-    free(f->normal);
+    spots_close(&f->spots);
+    free(f->mean);
 }
 
 /* ---- what candidates make at a far vertex ---- */
 
 /* Adds a spot's part at vertex `v`, as source or as target of it, to value[2 f], value[2 f + 1] of
  * each frequency f. With G = exp(-ikr)/r and normals nx where the field is tested and ny where its
- * source is: rigid -d/dnx d/dny G - ik eta d/dny G, soft (ik + 1/longest) G + eta d/dnx G. */
+ * source is: rigid -(d/dnx + ik eta) (d/dny - ik beta) G, soft (ik + 1/longest) G + eta d/dnx G. */
 static void add_spot(const struct field *f, const struct spot *s, int v, enum side side,
                      double value[ROWS]) {
-    const double *x = f->mesh->x[v], *n = f->normal[v], eta = f->is.eta;
-    const double way = side == SOURCES ? 1 : -1; /* from the source to where it is tested */
-    double r2 = 0, along_v = 0, along_s = 0, both = 0;
+    const struct spot *to = side == SOURCES ? &f->mean[v] : s,
+                      *from = side == SOURCES ? s : &f->mean[v];
+    const double eta = f->is.eta, beta = from->beta;
+    double r2 = 0, nx = 0, ny = 0, both = 0;
     for (int i = 0; i < 3; i++) {
-        const double d = way * (x[i] - s->x[i]);
+        const double d = to->x[i] - from->x[i];
         r2 += d * d;
-        along_v += d * n[i];
-        along_s += d * s->normal[i];
-        both += n[i] * s->normal[i];
+        nx += d * to->normal[i];
+        ny += d * from->normal[i];
+        both += to->normal[i] * from->normal[i];
     }
     const double r = sqrt(r2), one = 1 / r;
-    const double nx = (side == SOURCES ? along_v : along_s) * one;
-    const double ny = (side == SOURCES ? along_s : along_v) * one;
+    nx *= one;
+    ny *= one;
     const double step = f->is.highest / (FREQUENCIES - 1);
     const double cs = cos(step * r), sn = -sin(step * r);
     double re = s->weight * one, im = 0; /* G */
@@ -97,9 +77,9 @@ static void add_spot(const struct field *f, const struct spot *s, int v, enum si
             const double cross = nx * ny;
             a = (3 * one * one - k * k) * cross - one * one * both;
             b = 3 * k * one * cross - k * one * both;
-            /* -ik eta (1/r + ik) ny */
-            a += eta * k * k * ny;
-            b -= eta * k * one * ny;
+            /* -ik eta (1/r + ik) ny - ik beta (1/r + ik) nx - k^2 eta beta */
+            a += k * k * (eta * ny + beta * nx - eta * beta);
+            b -= k * one * (eta * ny + beta * nx);
         } else {
             a = 1 / f->mesh->longest - eta * one * nx;
             b = k - eta * k * nx;
@@ -152,8 +132,8 @@ static void add_far(const struct field *f, const int *candidate, int n, int v, e
                     struct room *w) {
     memset(w->value, 0, (size_t)n * ROWS * sizeof *w->value);
     for (int c = 0; c < n; c++)
-        for (int s = f->start[candidate[c]]; s < f->start[candidate[c] + 1]; s++)
-            add_spot(f, &f->spot[s], v, side, w->value + (size_t)c * ROWS);
+        for (int s = f->spots.start[candidate[c]]; s < f->spots.start[candidate[c] + 1]; s++)
+            add_spot(f, &f->spots.spot[s], v, side, w->value + (size_t)c * ROWS);
     for (int m = 0; m < FREQUENCIES; m++) {
         double norm = 0;
         for (int c = 0; c < n; c++)

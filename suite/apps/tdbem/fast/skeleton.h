@@ -33,8 +33,9 @@ struct skeletons {
 struct skeleton_options {
     enum tdbem_problem problem;
     double eta;
-    double highest;  /* wave number; above it nothing is promised */
-    double accuracy; /* of what is left out, relative, in the mean over far vertices */
+    const double *beta; /* [triangles]: admittances; NULL: none */
+    double highest;     /* wave number; above it nothing is promised */
+    double accuracy;    /* of what is left out, relative, in the mean over far vertices */
 };
 
 /* On `cores` threads; the bits do not depend on how many. EVN_MEMORY. */

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 /* Raise it when the values' meaning or the file's layout changes. */
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 struct header {
     char magic[8];
     uint32_t version, order; /* order tells the byte order */
     int32_t columns, rows, problem, quad, rule, points;
     double delta, eta;
-    uint64_t mesh, points_hash;
+    uint64_t mesh, points_hash, near; /* near: of the cells of near vertices; 0: of all pairs */
 };
 
 /* Four chains at once, so that it is as fast as memory; any damaged 8 bytes change it. */
@@ -59,9 +59,18 @@ static uint64_t sum_end(const struct sum *s) {
     return h ^ h >> 31;
 }
 
+/* A checksum before the first byte. */
+static const struct sum sum_begin = {{1, 2, 3, 4}, 0};
+
+static uint64_t sum_of(const void *data, size_t bytes) {
+    struct sum s = sum_begin;
+    sum_bytes(&s, data, bytes);
+    return sum_end(&s);
+}
+
 /* Of the points, and of admittances where there are any. */
 static uint64_t hash_points(const struct slices_options *o, int triangles) {
-    struct sum s = {{1, 2, 3, 4}, 0};
+    struct sum s = sum_begin;
     sum_bytes(&s, o->point, (size_t)o->points * sizeof *o->point);
     if (o->beta) sum_bytes(&s, o->beta, (size_t)triangles * sizeof *o->beta);
     if (o->filters) sum_bytes(&s, o->filter, (size_t)triangles * sizeof *o->filter);
@@ -84,19 +93,11 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
     h.eta = o->eta;
     h.mesh = mesh_hash(mesh);
     h.points_hash = hash_points(o, mesh->triangles);
+    if (o->near) h.near = sum_of(o->near->place, (size_t)mesh->vertices * sizeof *o->near->place);
     return h;
 }
 
 int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
-
-/* Checksum of a column's values, or of all else, before the first. */
-static const struct sum sum_begin = {{1, 2, 3, 4}, 0};
-
-static uint64_t sum_of(const void *data, size_t bytes) {
-    struct sum s = sum_begin;
-    sum_bytes(&s, data, bytes);
-    return sum_end(&s);
-}
 
 /* Bytes of the file before column j's ranges, before its values, and before its checksum. */
 static size_t ranges_begin(const struct slices *s, int j) {
@@ -279,10 +280,16 @@ static evn_status compare(const struct header *h, const struct header *want, con
         return evn_fail(EVN_USAGE,
                         "matrices: %s is of version %u, expected %u: remove it to generate anew",
                         file, h->version, want->version);
+    if (!h->near != !want->near)
+        return evn_fail(EVN_USAGE, "matrices: %s is of the %s method, here it is %s", file,
+                        h->near ? "fast" : "plain", want->near ? "fast" : "plain");
     if (h->mesh != want->mesh || h->columns != want->columns)
         return evn_fail(EVN_USAGE,
                         "matrices: %s is of another mesh or numbering (%d vertices, here %d)", file,
                         h->columns, want->columns);
+    if (h->near != want->near)
+        return evn_fail(EVN_USAGE, "matrices: %s is of other cells: remove it to generate anew",
+                        file);
     if (h->delta != want->delta)
         return evn_fail(EVN_USAGE, "matrices: %s has delta %.17g, here it is %.17g", file, h->delta,
                         want->delta);

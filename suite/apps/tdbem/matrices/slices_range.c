@@ -108,8 +108,9 @@ static double gap_of(const struct body *b, int p, int q) {
     double u[3], top = -INFINITY, bottom = INFINITY;
     for (int c = 0; c < 3; c++) u[c] = b->centre[q][c] - b->centre[p][c];
     for (int e = 0; e < 3; e++) {
-        top = fmax(top, dot(b->inner[p].corner[e], u));
-        bottom = fmin(bottom, dot(b->inner[q].corner[e], u));
+        const double a = dot(b->inner[p].corner[e], u), z = dot(b->inner[q].corner[e], u);
+        top = a > top ? a : top;
+        bottom = z < bottom ? z : bottom;
     }
     return (bottom - top) / sqrt(dot(u, u) + 1e-300);
 }
@@ -330,18 +331,16 @@ static int point_range(uint16_t *to_first, uint8_t *to_count, const struct slice
 
 static int vertices_range(uint16_t *first, uint8_t *count, const struct slices *s,
                           const struct body *b, int i, int j) {
-    double low = INFINITY, near2 = INFINITY, far2 = 0;
-    for (int p = b->ring_start[i]; p < b->ring_start[i + 1]; p++)
-        for (int q = b->ring_start[j]; q < b->ring_start[j + 1]; q++)
-            low = fmin(low, gap_of(b, b->ring[p], b->ring[q]));
+    double near2 = INFINITY, far2 = 0;
     for (int v = b->star_start[i]; v < b->star_start[i + 1]; v++)
         for (int w = b->star_start[j]; w < b->star_start[j + 1]; w++) {
             double r[3];
             for (int c = 0; c < 3; c++) r[c] = b->x[b->star[v]][c] - b->x[b->star[w]][c];
-            near2 = fmin(near2, dot(r, r));
-            far2 = fmax(far2, dot(r, r));
+            const double r2 = dot(r, r);
+            near2 = r2 < near2 ? r2 : near2;
+            far2 = r2 > far2 ? r2 : far2;
         }
-    return fit(first, count, s, b, i, j, low, near2, far2);
+    return fit(first, count, s, b, i, j, 0, near2, far2);
 }
 
 int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const struct body *b, int i,
