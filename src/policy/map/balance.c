@@ -123,7 +123,7 @@ void map_balance(struct map_repair *r, double limit) {
         const int u = tournament_winner(&r->longest);
         if (r->cost[u] <= limit) return;
         struct step best = best_step(r, u, limit, few);
-        if (best.a < 0 && !few && r->m->tasks <= SMOOTHED) best = best_step(r, u, limit, 1);
+        if (best.a < 0 && !few && !r->m->routes.kinds) best = best_step(r, u, limit, 1);
         if (best.a < 0) return;
         map_move(r, best.a, best.v);
         if (best.b >= 0) map_move(r, best.b, u);

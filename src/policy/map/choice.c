@@ -65,17 +65,23 @@ enum {
     CANDIDATES = MULTILEVEL + TRIES
 };
 
+/* 1 if tasks are so many that the multilevel scheme alone is taken and repaired. */
+static int are_many(const struct map_model *m) {
+    return m->tasks > MAP_MANY && !m->memory && !m->routes.kinds;
+}
+
 /* 1 if Scotch is asked; it is opened only then. Without links there is nothing to keep together. */
 static int with_scotch(const struct map_model *m) {
-    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units && m->tasks <= MAP_MANY &&
-           m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
+    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units && !are_many(m) &&
+           m->tasks <= MAP_SCOTCH_TASKS && m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
 }
 
 /* The multilevel scheme's i-th assignment; there are several where few units exchange much, since
  * chance decides then how long the longest border is. 1: there is none. */
 static int levels_candidate(const struct map_model *m, int i, int *owner) {
     const int several = m->units <= FEW_UNITS && m->per_byte > 0 && !m->routes.kinds;
-    return with_scotch(m) || (i && !several) || map_multilevel(m, i + 1, owner);
+    return (m->tasks <= MAP_MANY && with_scotch(m)) || (i && !several) ||
+           map_multilevel(m, i + 1, owner);
 }
 
 /* Candidate i, the simple ones first; 1: there is none. */
@@ -237,7 +243,7 @@ static int gather(struct choice *c, const evn_problem *p) {
     c->simple = INFINITY;
     for (int i = 0; i < CANDIDATES; i++) {
         /* of many tasks the shortest consecutive ones suffice */
-        if (i == GUIDED && m->tasks > MAP_MANY) continue;
+        if (i == GUIDED && are_many(m)) continue;
         int *o = malloc((size_t)m->tasks * sizeof *o), proven;
         if (c->starts < CANDIDATES) over[c->starts] = 0;
         if (o && !candidate(p, m, i, o)) {
@@ -314,7 +320,7 @@ int map_choose(const evn_problem *p, const struct map_model *m, int *owner) {
     c.few = malloc(n * sizeof *c.few);
     const int failed = !c.repair || !c.best || !c.few || !c.scratch || !other || gather(&c, p);
     if (!failed) {
-        if (c.levels && m->tasks > MAP_MANY && !m->memory && !m->routes.kinds)
+        if (c.levels && are_many(m))
             decide_many(&c);
         else
             decide(&c, other);

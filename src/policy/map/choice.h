@@ -6,9 +6,10 @@
 
 enum { MAP_BUDGET = 4000000 }; /* budget of a plan in visits of links: some 0.05 s */
 enum {
-    MAP_MANY =
-        2000, /* tasks above which the multilevel scheme alone cuts fewer bytes than Scotch */
-    MAP_SCOTCH_UNITS = 1024, /* with more, Scotch takes too long for a plan */
+    MAP_MANY = 2000, /* tasks above which the multilevel scheme alone cuts fewer bytes than Scotch,
+                        unless units are near and far or memory is short */
+    MAP_SCOTCH_TASKS = 20000, /* above this, or with more units, Scotch takes too long for a plan */
+    MAP_SCOTCH_UNITS = 1024,
 };
 #define MAP_NEAR 0.0005 /* excess over the bound up to which a makespan is short enough */
 
