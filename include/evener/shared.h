@@ -33,9 +33,9 @@
  * On one node (where evn_shared_pointer() gives the memory) a put is a copy by the processor, and a
  * rank may read and write there directly; a signal then announces it. To other nodes puts go over
  * the wire. Networks that cannot write to memory by themselves (TCP; MPICH even within a node)
- * do so when the target calls the library: every wait, barrier and reduction does, and
- * evn_shared_poll() between computations. A target that computes delays a flush, or a signal or an
- * atomic update of it, and a lock; nothing deadlocks.
+ * carry out puts, gets and atomic updates when the target calls the library: every wait, barrier
+ * and reduction does, and evn_shared_poll() between computations. A target that computes delays a
+ * flush, a signal, an atomic update and a lock; nothing deadlocks.
  *
  * Unless a function says otherwise any thread of a rank may call it at any time. Waits return
  * EVN_STOPPED as of evn_cluster_stop_on(); the death of a rank ends the run. A flush inside MPI
@@ -156,18 +156,21 @@ void evn_shared_poll(evn_shared *shared);
 
 /* ---- atomic updates, and locks ---- */
 
-/* Changes the int64_t or double at byte `at`, a multiple of 8, of rank `to`'s part in one piece,
- * and returns when it is done: value[0], of `value` of that type, becomes what was there before
- * (UPC's atomics, MPI_Fetch_and_op, MPI_Compare_and_swap). Atomic with other such calls alone, no
- * put, get or pointer. EVN_USAGE: no such rank, beyond its part, not a multiple; EVN_SYSTEM. */
+/* Changes the word at byte `at`, a multiple of 8, of rank `to`'s part in one piece, and returns
+ * when it is done (UPC's atomics, MPI_Fetch_and_op, MPI_Compare_and_swap). `value`: an int64_t or,
+ * for EVN_ADD_DOUBLE, a double; for EVN_COMPARE_SWAP_INT64 two int64_t. value[0] becomes the word
+ * as it was before. Atomic with other such calls only: not with puts, gets or uses of a pointer.
+ * EVN_USAGE: no such rank, beyond its part, not a multiple; EVN_SYSTEM. */
 evn_status evn_shared_atomic(evn_shared *shared, int to, size_t at, evn_atomic what, void *value);
 
-/* Returns when the calling thread alone of all ranks' threads has lock `lock` (upc_lock()). Ranks
- * get it in the order in which they come, and wait as evn_shared_wait() does. What a thread has put
- * or written before it unlocks is there for the one that locks next. By the thread that has locked
- * it; after another failure than EVN_USAGE no lock may be used any more. EVN_USAGE: no such lock,
- * the thread has it already, or, to unlock, has it not; EVN_STOPPED, EVN_SYSTEM. */
+/* Waits, as evn_shared_wait() does, until of all ranks' threads the calling one alone has lock
+ * `lock`, from 0 (upc_lock()). Ranks get it in the order in which they come, threads of a rank in
+ * any. EVN_USAGE: no such lock, or the thread has it already; EVN_STOPPED, EVN_SYSTEM. After these
+ * two, of evn_shared_unlock() as well, this rank gets no lock any more (EVN_SYSTEM), and others may
+ * wait until the run ends. */
 evn_status evn_shared_lock(evn_shared *shared, int lock);
+/* Gives the lock to the next one, for which all is there that this thread has put or written
+ * before. EVN_USAGE: no such lock, or this thread does not have it; EVN_STOPPED, EVN_SYSTEM. */
 evn_status evn_shared_unlock(evn_shared *shared, int lock);
 
 /* ---- all ranks together ---- */

@@ -229,9 +229,10 @@ class Some(Base):
 
     def test_usage(self):
         for words, said in ((["--item", "000/none"], "000/none"), (["--paper", "007"], "007"), (["--item", ""], "--item"),
-                            (["--published", self.path("none")], "cannot be read")):
+                            (["--published", self.path("none")], "cannot be read"),
+                            (["--item", "000/fig1", "--page", self.path("none/p.md")], "cannot be written")):
             done = self.papers(*words)
-            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(said, done.stderr)
 
 

@@ -32,14 +32,19 @@ static void large(evn_cluster *c) {
 }
 
 /* Open MPI ends all itself a second after it has asked, so there a wait is shorter. */
-static void stopped(evn_cluster *c) { shared_stopped(c, number, 1.4); }
+static void stopped(evn_cluster *c) { shared_stopped(c, number, 1.4, 0); }
 
-static void dying(evn_cluster *c) { shared_dying(c, number); }
+static void stopped_lock(evn_cluster *c) { shared_stopped(c, number, 1.4, 1); }
+
+static void dying(evn_cluster *c) { shared_dying(c, number, 0); }
+
+static void dying_lock(evn_cluster *c) { shared_dying(c, number, 1); }
 
 static const struct {
     const char *name;
     void (*run)(evn_cluster *c);
-} others[] = {{"all", shared_run_all}, {"large", large}, {"dying", dying}, {"stopped", stopped}};
+} others[] = {{"all", shared_run_all},    {"large", large},     {"dying", dying},
+              {"dying-lock", dying_lock}, {"stopped", stopped}, {"stopped-lock", stopped_lock}};
 
 int main(int argc, char **argv) {
     const char *what = argc > 2 ? argv[2] : "";

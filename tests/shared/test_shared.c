@@ -108,14 +108,17 @@ static void test_again(void **state) {
 
 /* ---- what ends a wait ---- */
 
-static void stopped(evn_cluster *c) { shared_stopped(c, 0, 0); }
+static void stopped(evn_cluster *c) { shared_stopped(c, 0, 0, 0); }
 
-static void stopped_far(evn_cluster *c) { shared_stopped(c, 1, 0); }
+static void stopped_far(evn_cluster *c) { shared_stopped(c, 1, 0, 0); }
+
+static void stopped_lock(evn_cluster *c) { shared_stopped(c, 0, 0, 1); }
 
 static void test_stopped(void **state) {
     (void)state;
     assert_int_equal(ranks_of_cluster(0, 3, stopped), 0);
     assert_int_equal(ranks_of_cluster(0, 3, stopped_far), 0);
+    assert_int_equal(ranks_of_cluster(0, 3, stopped_lock), 0);
     assert_int_equal(run_how("processes:2,latency=5us", stopped), 0);
     assert_int_equal(run_how("alone", stopped), 0);
 }

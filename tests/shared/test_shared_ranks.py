@@ -67,12 +67,13 @@ class Shared(unittest.TestCase):
     def test_stopped(self):
         for per_node in "01":
             self.check(2, "stopped", per_node)
+            self.check(2, "stopped-lock", per_node)
 
     def test_dying(self):
         """All end, at most the launcher says so, and nothing is left in /dev/shm."""
-        for per_node in "01":
+        for what, per_node in ("dying", "0"), ("dying", "1"), ("dying-lock", "0"), ("dying-lock", "1"):
             begin = time.monotonic()
-            status, out, err = run(2, "dying", per_node, shm=256 if own_mounts() else None)
+            status, out, err = run(2, what, per_node, shm=256 if own_mounts() else None)
             self.assertLess(time.monotonic() - begin, 30)
             if KIND == "processes":
                 self.assertEqual(status, 3, out + err)

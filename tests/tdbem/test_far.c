@@ -308,6 +308,7 @@ TEST(entries_are_the_plain_ones_in_the_band) {
         double step, accuracy, error;
     } cases[] = {{"sphere:3", 0.5, 1e-3, 3e-3},
                  {"sphere:3", 0.2, 1e-4, 1e-3},
+                 {"sphere:3", 0.5, 1e-7, 1e-3},
                  {"sphere:3", 0.8, 1e-3, 5e-3},
                  {"box:3,1.5,1,0.25", 0.5, 1e-3, 2e-2}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)

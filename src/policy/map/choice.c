@@ -24,11 +24,11 @@
 #define OF_MANY  1.5  /* the same where tasks are many */
 
 enum {
-    BUDGET_OF_TASK = 60, /* visits of links for each task, beside MAP_BUDGET or this one: */
-    REPAIR_OF_MANY = 32000000,
-    FEW = 300,   /* tasks up to which Scotch makes more candidates */
-    PROMPT = 64, /* tasks up to which all repairs are done, in a millisecond or two */
-    TRIES = 3,   /* of the multilevel scheme for up to FEW_UNITS units */
+    BUDGET_OF_TASK = 60,       /* visits of links for each task, beside one of the next two */
+    REPAIR_OF_MANY = 32000000, /* visits of links of decide_many(); otherwise MAP_BUDGET */
+    FEW = 300,                 /* tasks up to which Scotch makes more candidates */
+    PROMPT = 64,               /* tasks up to which all repairs are done, in a millisecond or two */
+    TRIES = 3,                 /* of the multilevel scheme for up to FEW_UNITS units */
     FEW_UNITS = 32,
     GUIDED_ROUNDS = 24, /* most instances until guided:size settles */
 };
@@ -108,7 +108,7 @@ struct choice {
     int *start[CANDIDATES], starts;
     struct map_score rated[CANDIDATES]; /* the score of each */
     int simple_ones;                    /* number of simple candidates, which are the first */
-    int levels;                         /* 1: the last candidate is the multilevel scheme's */
+    int levels;                         /* number of the multilevel scheme's, which are the last */
     double simple;                      /* shortest makespan of the simple candidates */
     int *best;                          /* the best assignment so far */
     struct map_score score;

@@ -40,7 +40,7 @@ int level_coarsen(const struct level *fine, double heaviest, unsigned long long 
 int level_bisect(const struct level *g, const struct map_model *m, unsigned long long seed,
                  int *owner);
 
-/* Improvement of borders between units, by single moves under a limit of each unit's load. */
+/* Improvement of borders between units, by local searches under a limit of each unit's load. */
 struct borders;
 struct borders *borders_open(const struct map_model *m);
 void borders_close(struct borders *b);

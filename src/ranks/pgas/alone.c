@@ -60,13 +60,14 @@ static unsigned alone_bell(const evn_segment *s) {
 
 static evn_status alone_rest(evn_segment *s, unsigned bell, int from, double *since) {
     (void)bell;
+    (void)from;
     sched_yield();
     if (!*s->host->stop) return EVN_OK;
     const double now = evn_now();
     if (!*since) *since = now;
     if (now - *since < PATIENCE) return EVN_OK;
-    return s->host->fail(EVN_STOPPED, "shared: interrupted, and nothing came from rank %d for %g s",
-                         from, PATIENCE);
+    return s->host->fail(EVN_STOPPED, "shared: interrupted, and nothing came from rank 0 for %g s",
+                         PATIENCE);
 }
 
 const evn_wire_shared shared_alone = {.close = alone_close,

@@ -10,11 +10,11 @@
 /* Doubles a reduction step. */
 enum { REDUCE_ROOM = 32 };
 
-/* One thread of a rank at a time is among those that wait for a lock. */
+/* One thread of a rank at a time, which has the gate, is in the queue of a lock. */
 struct shared_lock {
     pthread_mutex_t gate;
     _Atomic(const void *) thread; /* the one that has the lock; NULL: none of this rank */
-    evn_shared_signal *next;      /* of each rank; -1: of this one */
+    evn_shared_signal *next; /* [size]: the raise to await from each rank; none from this one */
 };
 
 struct evn_shared {
@@ -25,11 +25,12 @@ struct evn_shared {
     int signals, row; /* signals of the program; words that each rank has for each rank */
     int locks;        /* lock l has signal `signals` + l */
     struct shared_lock *lock;
-    size_t *bytes;             /* bytes of each rank, without the room of reductions */
-    size_t begin;              /* offset of the program's bytes, behind the room of reductions */
-    unsigned char **there;     /* the parts of this node's ranks; NULL: elsewhere */
-    int is_near;               /* 1: all ranks are on this node */
-    unsigned long long rounds; /* number of barriers and reductions */
+    atomic_int is_queue_broken; /* 1: this rank may have left a queue before its turn */
+    size_t *bytes;              /* bytes of each rank, without the room of reductions */
+    size_t begin;               /* offset of the program's bytes, behind the room of reductions */
+    unsigned char **there;      /* the parts of this node's ranks; NULL: elsewhere */
+    int is_near;                /* 1: all ranks are on this node */
+    unsigned long long rounds;  /* number of barriers and reductions */
     atomic_llong near_puts, far_puts, near_bytes, far_bytes, signals_raised, gets, got_bytes;
 };
 
@@ -50,7 +51,7 @@ evn_status shared_wait(evn_shared *shared, const evn_shared_signal *of, int coun
 /* evn_shared_atomic() in a part. */
 evn_status shared_update(evn_shared *shared, int to, size_t at, evn_atomic what, void *value);
 
-/* Room that the locks take in a part, behind that of reductions; at first 0. */
+/* Position of a lock's word in a part: behind the room of reductions. At first the word is 0. */
 static inline size_t shared_lock_at(const evn_shared *s, int lock) {
     return (size_t)s->size * 2 * REDUCE_ROOM * sizeof(double) + (size_t)lock * sizeof(int64_t);
 }

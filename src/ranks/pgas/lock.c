@@ -1,9 +1,11 @@
 /* Locks: ranks wait in a queue, each for the one before it (Mellor-Crummey and Scott, "Algorithms
- * for scalable synchronization on shared-memory multiprocessors", 1991). A word at a rank, another
- * one for each lock, has 1 + the last rank of the queue, 0: the lock is free.
+ * for scalable synchronization on shared-memory multiprocessors", 1991). The word of lock l, at
+ * rank l modulo the number of ranks, is 1 + the last rank of the queue; 0: the lock is free.
  *
- * Who comes behind a rank raises the lock's signal there, and is raised the same when its turn has
- * come. A rank that has both from another one got its turn first: so one signal will do. */
+ * One signal of a rank to another one tells both "I am behind you", for which the rank that has the
+ * lock waits, and "it is your turn", for which the one behind waits. If both have come before
+ * either is waited for, the turn came first: a rank comes behind again only once it has passed the
+ * lock on. So raises are taken one by one, and need not say which they are. */
 #include "pgas/inside.h"
 #include <stdlib.h>
 
@@ -42,7 +44,7 @@ static evn_status change(evn_shared *s, int lock, evn_atomic what, int64_t *valu
     return shared_update(s, lock % s->size, shared_lock_at(s, lock), what, value);
 }
 
-/* Waits for one of `count` signals, which is another one the next time. */
+/* Waits for one of `count` signals; the next wait is for its next raise. */
 static evn_status await(evn_shared *s, evn_shared_signal *of, int count, int *which) {
     evn_status status = shared_wait(s, of, count, which);
     if (!status) of[*which].value++;
@@ -61,6 +63,15 @@ static evn_status pass_on(evn_shared *s, int lock) {
     return status ? status : shared_raise(s, next, s->signals + lock);
 }
 
+static evn_status join(evn_shared *s, const char *what, int lock) {
+    int64_t last = 1 + s->rank;
+    if (s->is_queue_broken)
+        return evn_fail(EVN_SYSTEM, "%s: a lock or unlock of rank %d has failed before", what,
+                        s->rank);
+    evn_status status = change(s, lock, EVN_SWAP_INT64, &last);
+    return status || !last ? status : go_behind(s, lock, (int)last - 1);
+}
+
 evn_status evn_shared_lock(evn_shared *s, int lock) {
     static const char what[] = "evn_shared_lock()";
     evn_status status = check(s, what, lock);
@@ -69,13 +80,13 @@ evn_status evn_shared_lock(evn_shared *s, int lock) {
     if (l->thread == &self)
         return evn_fail(EVN_USAGE, "%s: this thread has lock %d already", what, lock);
     pthread_mutex_lock(&l->gate);
-    int64_t last = 1 + s->rank;
-    status = change(s, lock, EVN_SWAP_INT64, &last);
-    if (!status && last) status = go_behind(s, lock, (int)last - 1);
-    if (status)
+    status = join(s, what, lock);
+    if (status) {
+        s->is_queue_broken = 1;
         pthread_mutex_unlock(&l->gate);
-    else
+    } else {
         l->thread = &self;
+    }
     return status;
 }
 
@@ -90,6 +101,7 @@ evn_status evn_shared_unlock(evn_shared *s, int lock) {
     status = evn_shared_flush(s, -1);
     if (!status) status = change(s, lock, EVN_COMPARE_SWAP_INT64, last);
     if (!status && last[0] != 1 + s->rank) status = pass_on(s, lock);
+    if (status) s->is_queue_broken = 1;
     l->thread = NULL;
     pthread_mutex_unlock(&l->gate);
     return status;

@@ -26,7 +26,7 @@ evn_status shared_wait(evn_shared *s, const evn_shared_signal *of, int count, in
         *which = find(s, of, count);
         if (*which >= 0) return EVN_OK;
         evn_shared_poll(s);
-        evn_status status = s->wire->rest(s->segment, bell, of[0].from, &since);
+        evn_status status = s->wire->rest(s->segment, bell, count == 1 ? of->from : -1, &since);
         if (status) return status;
     }
 }

@@ -49,8 +49,8 @@ static evn_status go_on(evn_wire *w, double *since, int from) {
     if (!w->is_leaving && now - *since < PATIENCE) return EVN_OK;
     w->is_leaving = 1;
     if (from < 0)
-        return w->host->fail(EVN_STOPPED, "%s: interrupted, and not all ranks came to the end",
-                             w->name);
+        return w->host->fail(EVN_STOPPED, "%s: interrupted, and nothing came from others for %g s",
+                             w->name, PATIENCE);
     return w->host->fail(EVN_STOPPED, "%s: interrupted, and nothing came from rank %d for %g s",
                          w->name, from, PATIENCE);
 }

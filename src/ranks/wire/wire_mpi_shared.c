@@ -287,20 +287,22 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 /* MPI does not order a get behind puts. */
 static evn_status segment_get(evn_segment *s, int from, size_t at, void *to, size_t bytes) {
     int code = 0;
-    evn_status status = s->dirty[from] & PUT ? segment_flush(s, from) : EVN_OK;
     if (wire_mpi_is_over()) return wire_mpi_say_over(s->wire);
+    evn_status status = s->dirty[from] & PUT ? segment_flush(s, from) : EVN_OK;
+    if (status) return status;
     s->dirty[from] |= GOT;
-    for (size_t done = 0; !status && !code && done < bytes; done += PIECE) {
+    for (size_t done = 0; !code && done < bytes; done += PIECE) {
         const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
         code = MPI_Get((char *)to + done, piece, MPI_BYTE, from, (MPI_Aint)(s->head + at + done),
                        piece, MPI_BYTE, s->far);
     }
-    return status ? status : failed(s, "a get from", from, code);
+    return failed(s, "a get from", from, code);
 }
 
 static evn_status segment_update(evn_segment *s, int to, size_t at, int what, void *value) {
     evn_status status = segment_flush(s, to);
-    if (status || wire_mpi_is_over()) return status ? status : wire_mpi_say_over(s->wire);
+    if (status) return status;
+    MPI_Win_sync(s->far); /* locks order what ranks of a node read and write by themselves, too */
     const MPI_Datatype type = what == EVN_ADD_DOUBLE ? MPI_DOUBLE : MPI_INT64_T;
     const MPI_Aint there = (MPI_Aint)(s->head + at);
     int64_t before;
@@ -310,6 +312,7 @@ static evn_status segment_update(evn_segment *s, int to, size_t at, int what, vo
                    : MPI_Fetch_and_op(value, &before, type, to, there,
                                       what == EVN_SWAP_INT64 ? MPI_REPLACE : MPI_SUM, s->far);
     if (!code) code = MPI_Win_flush(to, s->far);
+    MPI_Win_sync(s->far);
     if (!code) memcpy(value, &before, sizeof before);
     return failed(s, "an atomic update at", to, code);
 }
@@ -341,10 +344,12 @@ static evn_status segment_rest(evn_segment *s, unsigned bell, int from, double *
     if (!*since) *since = now;
     if (!s->wire->is_leaving && now - *since < s->wire->patience) return EVN_OK;
     s->wire->is_leaving = 1;
+    char rank[32] = "others";
+    if (from >= 0) snprintf(rank, sizeof rank, "rank %d", from);
     return host->fail(EVN_STOPPED,
                       "ended from outside (a rank has died, or the run was interrupted), "
-                      "and no signal came from rank %d",
-                      from);
+                      "and no signal came from %s",
+                      rank);
 }
 
 const evn_wire_shared wire_mpi_shared = {.open = segment_open,

@@ -69,7 +69,6 @@ static evn_status check_incidences(const tdbem_options *o) {
 }
 
 static evn_status check_numbers(const tdbem_options *o) {
-    enum { CORES = 1 << 16 };
     if (o->problem != TDBEM_RIGID && o->problem != TDBEM_SOFT)
         return evn_fail(EVN_USAGE, "problem: there is no %d, expected TDBEM_RIGID or TDBEM_SOFT",
                         (int)o->problem);
@@ -87,28 +86,32 @@ static evn_status check_numbers(const tdbem_options *o) {
         (d[0] == 0 && d[1] == 0 && d[2] == 0))
         return evn_fail(EVN_USAGE, "direction: %g,%g,%g, expected three numbers, not all 0", d[0],
                         d[1], d[2]);
-    if (o->group < 1 || o->group > GROUP_MAX)
-        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MAX);
     if (!(o->scale >= 0) || !isfinite(o->scale))
         return evn_fail(EVN_USAGE, "scale: %g, expected a number above 0", o->scale);
     if (!(o->memory >= 0))
         return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
-    if (o->cores < 0 || o->cores > CORES)
-        return evn_fail(EVN_USAGE, "cores: %d, expected 1 to %d, or 0 for all", o->cores, CORES);
-    if (o->points < 0 || (o->points && !o->point))
-        return evn_fail(EVN_USAGE, "probes: %d of them%s, expected 0 or more and their array",
-                        o->points, o->point ? "" : ", and their array is NULL");
-    const tdbem_grid *grid = &o->grid;
-    if (grid->points[0] &&
-        (grid->points[0] < 2 || grid->points[1] < 2 ||
-         o->points / grid->points[0] != grid->points[1] || o->points % grid->points[0]))
-        return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
-                        grid->points[0], grid->points[1]);
     /* row-vectors of far cells are floats */
     if (!(o->accuracy >= 1e-7) || !(o->accuracy < 1))
         return evn_fail(EVN_USAGE, "accuracy: %g, expected 1e-7 to less than 1, as 1e-3",
                         o->accuracy);
+    return EVN_OK;
+}
+
+static evn_status check_counts(const tdbem_options *o) {
+    enum { CORES = 1 << 16 };
+    if (o->group < 1 || o->group > GROUP_MAX)
+        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MAX);
+    if (o->cores < 0 || o->cores > CORES)
+        return evn_fail(EVN_USAGE, "cores: %d, expected 1 to %d, or 0 for all", o->cores, CORES);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
+    if (o->points < 0 || (o->points && !o->point))
+        return evn_fail(EVN_USAGE, "probes: %d of them%s, expected 0 or more and their array",
+                        o->points, o->point ? "" : ", and their array is NULL");
+    const int *grid = o->grid.points;
+    if (grid[0] &&
+        (grid[0] < 2 || grid[1] < 2 || o->points / grid[0] != grid[1] || o->points % grid[0]))
+        return evn_fail(EVN_USAGE, "probes: %d points are no grid of %d times %d", o->points,
+                        grid[0], grid[1]);
     return EVN_OK;
 }
 
@@ -132,6 +135,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     if (!o) return evn_fail(EVN_USAGE, "td-bem: the options are NULL");
     evn_status status = check_texts(o);
     if (!status) status = check_numbers(o);
+    if (!status) status = check_counts(o);
     if (!status) status = check_incidences(o);
     if (!status) status = layout_find(&layout, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);

@@ -71,6 +71,11 @@ static int open_files(struct request *r) {
         code = EXIT_FAILED;
     }
     free(text);
+    for (int i = JSON; !code && i < TEXTS; i++)
+        if (r->text[i] && evn_output_try(NULL, r->text[i], 0)) {
+            complain("%s", evn_message());
+            code = EXIT_USAGE; /* before minutes of work */
+        }
     return code;
 }
 

@@ -68,7 +68,8 @@ static void take(struct taps *t, const struct equations *e) {
 void taps_make(struct taps *t, enum tdbem_problem problem, double highest, double accuracy) {
     const int rigid = problem == TDBEM_RIGID, power = rigid ? 3 : 2;
     const double calm = fmin(2 * highest, (highest + M_PI) / 2);
-    const double ridge = 0.03 * fmin(accuracy, 1e-3) + 1e-7;
+    /* with less of it the equations are singular to rounding */
+    const double ridge = 0.03 * fmin(accuracy, 1e-3) + 2e-7;
     struct equations e = {{{0}}, {{0}}};
     memset(t, 0, sizeof *t);
     t->count = accuracy < 3e-6 ? 10 : accuracy < 3e-4 ? 8 : 6;
