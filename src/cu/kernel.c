@@ -187,18 +187,20 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
                        double *sum, evn_cu_int *count) {
     evn_queue *queue = evn_cu_queue();
     evn_device *device = evn_unit_device(cu_here.unit, cu_device_at_hand());
-    evn_buffer *arena = NULL, *parts[2] = {NULL, NULL};
+    evn_buffer *arena = NULL, *nothing = NULL, *parts[2] = {NULL, NULL};
     evn_kernel *k = NULL;
     evn_argument given[MOST];
     const int each[2] = {kernel->sums, kernel->counts};
     int n = 0;
     if (!trips) return;
     const int groups = (int)((trips + GROUP - 1) / GROUP);
-    if (kernel->buffers) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
-    for (; n < kernel->buffers; n++) given[n] = (evn_argument){.buffer = arena};
-    given[n++] = (evn_argument){.value = values, .bytes = bytes};
     evn_status status =
         cu_kernel_get(kernel, device, cu_here.space, evn_units_machine(cu.units), &k);
+    if (cu_here.count) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
+    if (kernel->buffers && !arena && !status) /* all arrays are empty */
+        status = evn_buffer_open(&nothing, device, 8);
+    for (; n < kernel->buffers; n++) given[n] = (evn_argument){.buffer = arena ? arena : nothing};
+    given[n++] = (evn_argument){.value = values, .bytes = bytes};
     for (int i = 0; i < 2 && !status; i++) {
         if (!each[i]) continue;
         status = evn_buffer_open(&parts[i], device, (size_t)groups * (size_t)each[i] * 8);
@@ -209,6 +211,8 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
         status = combine(kernel, queue, parts, groups, sum, count);
     evn_buffer_close(parts[0]);
     evn_buffer_close(parts[1]);
+    if (nothing && !status) status = evn_queue_finish(queue);
+    evn_buffer_close(nothing);
     if (status) die_of_message(kernel);
 }
 

@@ -245,6 +245,16 @@ class Kernels(common.Case):
         """Sections that do not begin at element 0."""
         self.same_everywhere(os.path.join(KERNELS, "sections.c"))
 
+    def test_no_elements(self):
+        """Of an array that is not there a loop takes nothing, also where nothing else is registered."""
+        text = ("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    double s = 0, *none = NULL;\n    int n = 0;\n"
+                "#pragma omp teams distribute num_teams(1:CPU:1) reduction(+ : s)\n    for (int k = 0; k < 3; k++) {\n"
+                "#pragma omp target teams distribute parallel for map(to : none[1:n]) reduction(+ : s)\n"
+                '        for (int i = 0; i < 200; i++) s += n ? none[i] : i;\n    }\n    printf("%g\\n", s);\n    return 0;\n}\n')
+        program = self.make(self.write("none.c", text), "none")
+        for units in ("1:CPU:1", "1:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1"):
+            self.assertEqual(self.units(program, units, "emulated"), "59700\n")
+
     def test_several_sections(self):
         """Two of one array have no common element 0 on a device."""
         text = ("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    double u[9] = {0}, *p = u;\n%s"
