@@ -418,14 +418,25 @@ static void number(struct body *b, int at) {
         is_float ? "f" : "");
 }
 
+static int is_all(const char *c, int n, const char *letters) {
+    return (int)strspn(c, letters) == n;
+}
+
 /* 'a', of one character of ASCII or an escape that all compilers have. In C it is an int. */
 static void character(struct body *b, const struct token *t) {
     const char *c = token_letters(b->s, t);
     const int n = token_length(t), escaped = n > 3 && c[1] == '\\';
-    const int octal = escaped && (int)strspn(c + 2, "01234567") == n - 3,
+    const int octal = escaped && n - 3 <= 3 - (c[2] > '3') && is_all(c + 2, n - 3, "01234567"),
+              hex = escaped && n > 4 && n < 7 && c[2] == 'x' &&
+                    is_all(c + 3, n - 4, "0123456789abcdefABCDEF"),
               known = escaped && n == 4 && strchr("abfnrtv\\'\"?", c[2]);
-    if (c[0] != '\'' || !(n == 3 || octal || known) || c[1] < ' ' || c[1] > '~')
+    if (c[n - 1] == '"')
         error(b->s, t->begin, "text cannot be used in a kernel");
+    else if (c[0] != '\'' || !(n == 3 || octal || hex || known) || c[1] < ' ' || c[1] > '~')
+        error(b->s, t->begin,
+              "%.*s cannot be used in a kernel; a character is one of ASCII, or an escape as "
+              "'\\n', '\\101' and '\\x41'",
+              n, c);
     put(&b->out, "((%s)%.*s) ", b->s->cxx ? "char" : "int", n, c);
 }
 

@@ -87,7 +87,7 @@ static void put_whole(const struct source *s, struct text *out, const char *name
                       const struct shape *shape) {
     const struct token *open = &s->tokens.at[shape->open[0]];
     const int close = after_bracket(s, &s->tokens, shape->open[0], s->tokens.count) - 1;
-    put(out, "{(void *)&(%s)[0], ", name);
+    put(out, "{(void *)(%s), (void *)(%s), ", name, name);
     put(out,
         s->cxx ? "evn_cxx_same<decltype(%s), decltype(&(%s)[0])>::evn_is"
                : "__builtin_types_compatible_p(__typeof__(%s), __typeof__(&(%s)[0]))",
@@ -108,7 +108,7 @@ static int put_item(struct source *s, struct text *out, const struct item *m, co
     char *name = copy_of(s->text + path.begin, (size_t)(path.end - path.begin));
     int fine = 1;
     if (m->sections) {
-        put(out, "{(void *)(");
+        put(out, "{(void *)(%s), (void *)(", name);
         put_corner(s, out, m, 0);
         put(out, "), (");
         put_some(s, out, m);
@@ -283,7 +283,7 @@ static void look_for_exits(struct source *s, int at, int behind) {
 }
 
 int kernels_data(struct source *s, const struct directive *d, int at, int to) {
-    static const char *const calls[] = {"", "begin", "begin", "exit", "update"};
+    static const char *const calls[] = {"", "begin", "enter", "exit", "update"};
     struct text list = {0}, condition = {0}, out = {0};
     int first = 0, count = 0, behind = at;
     const enum data_kind kind = kind_of(s, d, &first);
@@ -309,7 +309,7 @@ int kernels_data(struct source *s, const struct directive *d, int at, int to) {
         put(&out, "static const evn_cu_site evn_%d = {", n);
         put_quoted(&out, place.file);
         put(&out, ", %d, \"\", 0};\n", place.line);
-        put(&out, "evn_cu_map evn_%d_map[] = {\n%s{0, 0, 0, 0, 0}};\n", n, list.at);
+        put(&out, "evn_cu_map evn_%d_map[] = {\n%s{0, 0, 0, 0, 0, 0}};\n", n, list.at);
         put(&out, "const int evn_%d_maps = 1%s ? %d : 0;\n", n, condition.at, count);
         put(&out, "evn_cu_map_%s(&evn_%d, evn_%d_map, evn_%d_maps);\n%s", calls[kind], n, n, n,
             kernels_loud);

@@ -24,6 +24,11 @@ static int opening(const struct source *s, int at) {
 static int declaration_begin(const struct source *s, int at, int in_list) {
     for (int i = at - 1; i >= 0; i--) {
         const struct token *t = &s->tokens.at[i];
+        const int open = is(s, i, "}") ? opening(s, i) : 0;
+        if (open > 0 && is(s, open - 1, "=")) { /* a variable's values, before the comma */
+            i = open;
+            continue;
+        }
         if (t->kind == T_DIRECTIVE || is(s, i, ";") || is(s, i, "{") || is(s, i, "}")) return i + 1;
         if (in_list && is(s, i, ",")) return i + 1;
         if (s->cxx && is(s, i, ":") && i > 0 &&

@@ -187,7 +187,8 @@ typedef struct evn_cu_array {
     const char *name;
     int written;
     int bytes;     /* bytes of an element */
-    evn_cu_int at; /* on a device: the element of its memory at which it begins */
+    evn_cu_int at; /* on a device: its element 0, counted in elements of the memory it is in; below
+                      0 where only a section is there */
 } evn_cu_array;
 
 /* Migrates the loop's arrays to the caller's unit, as omp_migrate_for() does: the registered ones
@@ -214,6 +215,7 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
 /* Memory that a clause map(..), to(..) or from(..) names. */
 enum { EVN_CU_MAP_TO, EVN_CU_MAP_FROM, EVN_CU_MAP_ALLOC, EVN_CU_MAP_DELETE };
 typedef struct evn_cu_map {
+    const void *base; /* the array's element 0, which need not be in the memory */
     void *memory;
     __SIZE_TYPE__ bytes; /* 0: nothing */
     const char *name;
@@ -227,6 +229,7 @@ void evn_cu_map_loop(evn_cu_kernel *kernel, evn_cu_map *map, int count);
 /* The same on every unit and outside of them: target data, until evn_cu_map_end(), and target enter
  * data, until target exit data. On a GPU unit what is mapped `to` is taken there. */
 void evn_cu_map_begin(const evn_cu_site *site, evn_cu_map *map, int count);
+void evn_cu_map_enter(const evn_cu_site *site, evn_cu_map *map, int count);
 void evn_cu_map_end(evn_cu_map *map, int count);
 void evn_cu_map_exit(const evn_cu_site *site, evn_cu_map *map, int count);
 /* target update to(..) and from(..). */

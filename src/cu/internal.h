@@ -122,7 +122,9 @@ struct cu_thread {
     int own;        /* 1: in a body of evn_cu_run() */
     enum { TASK_NONE, TASK_TAKEN, TASK_EXECUTES } stage; /* stage of its task */
     evn_cu_int task;
-    int kept_alive; /* 1: memory of this thread is freed when the thread ends */
+    int kept_alive;        /* 1: memory of this thread is freed when the thread ends */
+    const evn_cu_map *map; /* of the clauses of the loop that begins */
+    int maps;
 };
 extern _Thread_local struct cu_thread cu_here;
 
@@ -208,6 +210,18 @@ evn_status cu_place_update(void *memory, size_t bytes, int from);
 
 /* Ends a batch: waits for its device and releases its data. */
 evn_status cu_place_release(void);
+
+/* ---- section.c ---- */
+
+/* A section of a data directive, with an address of its own as owner, or NULL: all loops see it. */
+evn_status cu_section_add(const evn_cu_map *map, const void *owner);
+void cu_section_remove(const evn_cu_map *map, const void *owner);
+/* Removes all that begin in this memory. */
+void cu_section_forget(const char *memory, size_t bytes);
+/* An address in the n-th part of the array whose element 0 is at `base`: in the sections of the
+ * loop's own clauses, else of data directives, else `base`. NULL: there are no more, and not one
+ * where the array's sections are empty. */
+const void *cu_section(const void *base, int n);
 
 /* ---- omp.c ---- */
 

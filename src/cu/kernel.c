@@ -20,26 +20,52 @@ static void die_of_message(const evn_cu_kernel *k) {
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
-static void bring(const evn_cu_kernel *k, const evn_cu_array *a, int on_device) {
+static int region_of(const void *memory) {
+    int region = -1;
+    size_t within;
+    if (evn_cu_place()) evn_place_find(evn_cu_place(), memory, &region, &within);
+    return region;
+}
+
+static void bring_part(const evn_cu_kernel *k, const evn_cu_array *a, const void *part,
+                       int on_device) {
     const evn_cu_site site = place_of(k);
     evn_status status;
-    const int known = cu_place_bring(a->memory, a->written ? EVN_BOTH : EVN_READ, &status);
+    const int known = cu_place_bring(part, a->written ? EVN_BOTH : EVN_READ, &status);
     if (!known && on_device)
         cu_die(&site,
                "the array \"%s\" of this loop is at %p, in no memory that was registered; "
-               "omp_register() and map(..) do that, from the array's first element on",
+               "omp_register() and map(..) do that",
                a->name, a->memory);
     if (status) cu_die(&site, "the array \"%s\" of this loop: %s", a->name, evn_message());
 }
 
+/* On a device its parts are one. */
+static void bring(const evn_cu_kernel *k, const evn_cu_array *a, int on_device) {
+    const void *first = cu_section(a->memory, 0), *part = first;
+    for (int n = 1; part; part = cu_section(a->memory, n++)) {
+        const evn_cu_site site = place_of(k);
+        if (on_device && part != first && region_of(part) != region_of(first))
+            cu_die(&site,
+                   "the array \"%s\" of this loop is mapped in several parts; expected map(..) of "
+                   "one section, with all elements that the loop uses",
+                   a->name);
+        bring_part(k, a, part, on_device);
+    }
+}
+
+/* Where element 0 is on the device, or would be: before the memory of the array's section. */
 static void find(const evn_cu_kernel *k, evn_cu_array *a) {
-    size_t byte;
-    evn_cu_address(a->memory, &byte);
-    if (byte % (size_t)a->bytes) {
+    const char *part = cu_section(a->memory, 0);
+    size_t at;
+    if (!part) return;
+    evn_cu_address(part, &at);
+    const evn_cu_int byte = (evn_cu_int)at - (part - (const char *)a->memory);
+    if (byte % a->bytes) {
         const evn_cu_site site = place_of(k);
         cu_die(&site, "the array \"%s\" of this loop lies across elements of its memory", a->name);
     }
-    a->at = (evn_cu_int)(byte / (size_t)a->bytes);
+    a->at = byte / a->bytes;
 }
 
 void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char *name) {
@@ -56,6 +82,7 @@ void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char 
 int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays) {
     const int on_device = cu_here.unit && evn_cu_queue() != NULL;
     const int inner = omp_get_level() > 0;
+    if (inner) cu_here.maps = 0;
     if (inner && !evn_cu_is_gpu()) return 0; /* the loop's arrays were brought before the region */
     if (inner) {
         const evn_cu_site site = place_of(kernel);
@@ -63,6 +90,7 @@ int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays) {
     }
     for (int i = 0; i < arrays; i++) bring(kernel, &array[i], on_device);
     for (int i = 0; i < arrays && on_device; i++) find(kernel, &array[i]);
+    cu_here.maps = 0;
     return on_device;
 }
 
@@ -159,18 +187,20 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
                        double *sum, evn_cu_int *count) {
     evn_queue *queue = evn_cu_queue();
     evn_device *device = evn_unit_device(cu_here.unit, cu_device_at_hand());
-    evn_buffer *arena = NULL, *parts[2] = {NULL, NULL};
+    evn_buffer *arena = NULL, *nothing = NULL, *parts[2] = {NULL, NULL};
     evn_kernel *k = NULL;
     evn_argument given[MOST];
     const int each[2] = {kernel->sums, kernel->counts};
     int n = 0;
     if (!trips) return;
     const int groups = (int)((trips + GROUP - 1) / GROUP);
-    if (kernel->buffers) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
-    for (; n < kernel->buffers; n++) given[n] = (evn_argument){.buffer = arena};
-    given[n++] = (evn_argument){.value = values, .bytes = bytes};
     evn_status status =
         cu_kernel_get(kernel, device, cu_here.space, evn_units_machine(cu.units), &k);
+    if (cu_here.count) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
+    if (kernel->buffers && !arena && !status) /* all arrays are empty */
+        status = evn_buffer_open(&nothing, device, 8);
+    for (; n < kernel->buffers; n++) given[n] = (evn_argument){.buffer = arena ? arena : nothing};
+    given[n++] = (evn_argument){.value = values, .bytes = bytes};
     for (int i = 0; i < 2 && !status; i++) {
         if (!each[i]) continue;
         status = evn_buffer_open(&parts[i], device, (size_t)groups * (size_t)each[i] * 8);
@@ -181,6 +211,8 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
         status = combine(kernel, queue, parts, groups, sum, count);
     evn_buffer_close(parts[0]);
     evn_buffer_close(parts[1]);
+    if (nothing && !status) status = evn_queue_finish(queue);
+    evn_buffer_close(nothing);
     if (status) die_of_message(kernel);
 }
 

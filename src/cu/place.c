@@ -120,6 +120,14 @@ static void close_gap(int at) {
     }
 }
 
+static evn_status remove_datum(int at) {
+    const evn_status status = place ? evn_place_remove(place, data[at].region) : EVN_OK;
+    if (status) return status;
+    cu_section_forget(data[at].memory, data[at].bytes);
+    close_gap(at);
+    return EVN_OK;
+}
+
 static evn_status insert(char *memory, size_t bytes, int maps) {
     const int at = find_datum(memory);
     if (at < count && data[at].memory < memory + bytes)
@@ -160,8 +168,7 @@ void evn_cu_unregister(void *memory) {
         pthread_mutex_unlock(&lock);
         not_registered("omp_unregister", memory);
     }
-    evn_status status = place ? evn_place_remove(place, data[at].region) : EVN_OK;
-    if (!status) close_gap(at);
+    evn_status status = remove_datum(at);
     pthread_mutex_unlock(&lock);
     if (status) cu_die(NULL, "omp_unregister of %p: %s", memory, evn_message());
 }
@@ -401,8 +408,7 @@ evn_status cu_place_unmap(void *memory, int all) {
     if (at < count && data[at].memory <= (char *)memory && data[at].maps) {
         data[at].maps = all ? 0 : data[at].maps - 1;
         if (!data[at].maps) {
-            const evn_status removed = place ? evn_place_remove(place, data[at].region) : EVN_OK;
-            if (!removed) close_gap(at);
+            const evn_status removed = remove_datum(at);
             if (!status) status = removed;
         }
     }

@@ -321,7 +321,7 @@ class KernelProgram(Program):
                              f"{place} -= {own} + mine;", f"do {place} += 3; while ({place} % 4);"]))
         k, by = r.randrange(8), r.choice(["+= 3", "^= mine", "|= 1 << mine % 20", "-= mine"])
         if r.random() < 0.5:
-            out += ["#pragma omp atomic" + r.choice(["", " update", " relaxed"]), f"t[{250000 + 8 * '+^|-'.index(by[0]) + k}] {by};"]
+            out += ["#pragma omp atomic" + r.choice(["", " update", " relaxed"]), f"t[{self.first + 250000 + 8 * '+^|-'.index(by[0]) + k}] {by};"]
         return out
 
     def nest(self, out, names, words, clauses, at):
@@ -329,7 +329,7 @@ class KernelProgram(Program):
         v, w, own = self.name(), self.name(), self.name()
         loops = r.choice([1, 1, 2, 2])
         inner = self.index(w, r.randrange(3), r.randrange(3, 14)) if loops == 2 and r.random() < 0.6 else f"int {w} = {v}; {w} < 20; {w}++"
-        place = f"t[{at} + (int){v} * 64" + (f" + (int){w}]" if loops == 2 else "]")
+        place = f"t[{self.first + at} + (int){v} * 64" + (f" + (int){w}]" if loops == 2 else "]")
         sums = [(self.name(), op) for op in r.sample(["+", "^", "max", "min", "|"], r.randrange(3))]
         clauses = clauses + [f"private({own})", "firstprivate(first)"] + [f"reduction({op}: {s})" for s, op in sums]
         clauses += r.sample(["schedule(static)", "nowait"] if words == "for" else ["schedule(dynamic, 2)", "if(first > 3)"], r.randrange(2))
@@ -344,14 +344,20 @@ class KernelProgram(Program):
     def text(self):
         r = self.r
         name = f"{self.number}"
+        self.first, data = r.choice([0, 0, 1, 1000, -3]), r.choice(["registered", "loop", "block", "enter"])
+        section, known = f"t[{self.first}:262144]", data == "registered"  # of the whole table
+        clauses = [f"map(tofrom: {section})"] * (data == "loop" or known and self.first != 0)
         out = [f"static void kernels{name}(long long *t, long long *out) {{", "const int a = 7, b = 12;", "int first = 4;"]
+        out += {"block": [f"#pragma omp target data map(tofrom: {section})"],
+                "enter": [f"#pragma omp target enter data map(to: {section})"]}.get(data, []) + ["{"]
         for k in range(r.randrange(1, 4)):
             out.append("{")
-            self.nest(out, ["a", "b"], r.choice(["target teams distribute parallel for", "target parallel for", "target teams loop"]), [], 4096 * k)
+            self.nest(out, ["a", "b"], r.choice(["target teams distribute parallel for", "target parallel for", "target teams loop"]), clauses, 4096 * k)
             out.append("}")
+        out += ["}"] + [f"#pragma omp target exit data map(from: {section})"] * (data == "enter")
         out += ["}", f"static void program{name}(void) {{", f'printf("program {name}\\n");', "fflush(stdout);", "long long out[3] = {0};",
-                "omp_register(table, sizeof table);", "#pragma omp teams distribute num_teams(1:CPU:1)",
-                f"for (int once = 0; once < 1; once++) kernels{name}(table, out);", "omp_migrate(table);", "omp_unregister(table);",
+                *["omp_register(table, sizeof table);"] * known, "#pragma omp teams distribute num_teams(1:CPU:1)",
+                f"for (int once = 0; once < 1; once++) kernels{name}(table - {self.first}, out);", *["omp_migrate(table);", "omp_unregister(table);"] * known,
                 "long long all = out[0] + 7 * out[1] + 11 * out[2];", "for (int i = 0; i < 262144; i++) all = all * 31 + table[i];",
                 'printf("%lld\\n", all);', "memset(table, 0, sizeof table);", "}", ""]
         return "\n".join(out)

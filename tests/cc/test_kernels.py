@@ -79,7 +79,7 @@ class Kernels(common.Case):
 
     @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
     def test_other_compilers(self):
-        for name in ("three", "forms", "ordinary", "regions", "atomics", "nested", "members", "pointers", "reductions"):
+        for name in ("three", "forms", "ordinary", "regions", "atomics", "nested", "members", "pointers", "reductions", "sections"):
             with self.subTest(name=name):
                 self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
 
@@ -241,6 +241,34 @@ class Kernels(common.Case):
                 else:
                     self.assertRegex(result.stderr, r'types\.c:6:\d+: error: [^\n]*w\\?" is not of the type that its nearest')
 
+    def test_sections(self):
+        """Sections that do not begin at element 0."""
+        self.same_everywhere(os.path.join(KERNELS, "sections.c"))
+
+    def test_no_elements(self):
+        """Of an array that is not there a loop takes nothing, also where nothing else is registered."""
+        text = ("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    double s = 0, *none = NULL;\n    int n = 0;\n"
+                "#pragma omp teams distribute num_teams(1:CPU:1) reduction(+ : s)\n    for (int k = 0; k < 3; k++) {\n"
+                "#pragma omp target teams distribute parallel for map(to : none[1:n]) reduction(+ : s)\n"
+                '        for (int i = 0; i < 200; i++) s += n ? none[i] : i;\n    }\n    printf("%g\\n", s);\n    return 0;\n}\n')
+        program = self.make(self.write("none.c", text), "none")
+        for units in ("1:CPU:1", "1:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1"):
+            self.assertEqual(self.units(program, units, "emulated"), "59700\n")
+
+    def test_several_sections(self):
+        """Two of one array have no common element 0 on a device."""
+        text = ("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    double u[9] = {0}, *p = u;\n%s"
+                "#pragma omp teams distribute num_teams(1:CPU:1)\n    for (int k = 0; k < 1; k++)\n"
+                "#pragma omp target teams distribute parallel for %s\n        for (int i = 0; i < 9; i++) p[i] += i;\n"
+                '%s    printf("%%g %%g\\n", u[2], u[7]);\n    return 0;\n}\n')
+        data, two = "#pragma omp target %s data map(%s : p[0:5]) map(%s : p[5:4])\n", "map(tofrom : p[0:5], p[5:4])"
+        for parts in (("", two, ""), (data % ("enter", "to", "to"), "", data % ("exit", "from", "from"))):
+            program = self.make(self.write("several.c", text % parts), "several")
+            self.assertEqual(self.units(program, "1:CPU:1", "emulated"), "2 7\n")
+            result = run([program], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="emulated", EVENER_OVERSUBSCRIBE="1")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r'several\.c:\d: the array "p" of this loop is mapped in several parts; expected')
+
     def test_not_registered(self):
         text = ("#include <omp_cu.h>\nint main(void) {\n    double v[9], *u = v;\n#pragma omp teams distribute num_teams(1:GPU:1)\n"
                 "    for (int k = 0; k < 1; k++) {\n#pragma omp target teams distribute parallel for\n"
@@ -248,7 +276,7 @@ class Kernels(common.Case):
         program = self.make(self.write("not.c", text), "not")
         result = run([program], EVENER_DEVICES="emulated", EVENER_OVERSUBSCRIBE="1")
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r'not\.c:6: the array "u" of this loop is at 0x[0-9a-f]+, in no memory that was registered; .* from the array.s first element on')
+        self.assertRegex(result.stderr, r'not\.c:6: the array "u" of this loop is at 0x[0-9a-f]+, in no memory that was registered; omp_register\(\) and map')
 
     def test_only_when_asked(self):
         """Without --kernels such loops pass untouched, and with it every other file."""

@@ -113,6 +113,8 @@ class Pairs(Base):
         entries = ["run", *BODY, "--entries", "entries"]
         for words in [*self.results, ["--matrices", "m"], ["--trace", "t"], ["--json", "r"]]:
             self.refuses([*entries, *words], f"--entries and {words[0]} do not go together", "stops")
+        self.refuses(["run", *BODY, "--entries", "none", "--steps", "3"], "none")  # and no line about --steps
+        self.refuses(["plan", "lu-mz", "--class", "S", "--sweeps", "some"], "some", "launches or one")
         plain = self.silent(*entries, "--quiet", "--eta", "0", "--delta", "0.4", "--quad", "1").stdout
         self.assertRegex(plain, r"\A0,0,0,\S+\n\Z")
         done = self.warns([*entries, "--eta", "0", "--delta", "0.4", "--quad", "1", "--steps", "3", "--units", "1:CPU:1",

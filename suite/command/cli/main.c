@@ -127,6 +127,7 @@ static int run(int argc, char **argv) {
     if (omp_get_max_threads() > omp_get_num_procs()) omp_set_num_threads(omp_get_num_procs());
     const char *wrong = workload_choose();
     int status = wrong ? refuse(wrong) : run_part(argc, argv);
+    if (status == EXIT_DONE || status == EXIT_UNVERIFIED) warn_now();
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
         complain("standard output cannot be written%s%s", errno ? ": " : "",

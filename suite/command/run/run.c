@@ -420,6 +420,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     if (!code && !request->slow) code = trial_run(job, words, request->try);
     code = ranks_agree(job->cluster, code);
     if (!code) code = job_make(job, words);
+    if (!code) warn_now();
     if (!code) code = run_job(&watch);
     if (counts) evn_watch_end();
     cJSON_Delete(watch.shown);

@@ -54,9 +54,24 @@ static void smooth(double (&u)[rows][columns], const double (&v)[rows][columns])
         }
 }
 
+// From 1 on, as programs from other languages count.
+struct numbered {
+    double *p, &by;
+    void add(int n) {
+#pragma omp target data map(tofrom : p [1:n])
+        {
+#pragma omp target teams distribute parallel for
+            for (int i = 1; i <= n; i++) p[i] += i * by;
+        }
+#pragma omp target teams distribute parallel for map(tofrom : p [2:n - 1])
+        for (int i = 2; i <= n; i++) p[i] *= by;
+    }
+};
+
 static double u[zones][rows][columns], v[zones][rows][columns];
 static cell cells[zones][rows];
 static float f[zones][rows];
+static double mine[zones][columns];
 
 int main() {
     double sum = 0;
@@ -78,6 +93,8 @@ int main() {
             part[z] = here.step(0.5 + 0.125 * step);
             smooth(v[z], u[z]);
             smooth(u[z], v[z]);
+            double factor = 1.5 + z, *volatile first = mine[z];
+            numbered{first - 1, factor}.add(columns);
         }
         for (double p : part) sum = 0.9 * sum + p;
     }
@@ -85,7 +102,7 @@ int main() {
         omp_migrate(u[z]);
         omp_migrate(f[z]);
         for (int j = 0; j < rows; j++)
-            for (int i = 0; i < columns; i++) sum = 0.99 * sum + u[z][j][i] + f[z][j];
+            for (int i = 0; i < columns; i++) sum = 0.99 * sum + u[z][j][i] + f[z][j] + mine[z][i];
     }
     std::printf("%.9g\n", sum);
 }

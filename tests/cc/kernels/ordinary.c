@@ -39,7 +39,7 @@ static void small(int n, signed char *c, unsigned char *b, short *s, unsigned sh
         f[i] = i & 4;
         f[i] = f[i] + flag[0] + odd + yes;
         f[i] = f[i] ^ flag[1];
-        text[i] = i % 5 ? (char)('a' + i % 26) : i % 3 ? '\n' : '\'';
+        text[i] = i % 5 ? (char)('\x61' + i % 26 + '\101' - 'A') : i % 3 ? '\n' : '\'';
         m[i].kind = (char)(plain + 1);
         m[i].half = (short)(m[i].half + i);
         m[i].bytes[i % 3] = b[i];

@@ -12,12 +12,14 @@ const char *command_line = "";
 static char *kept; /* where the first complaint goes; NULL: it is printed */
 static size_t kept_size;
 static int prints_warnings = 1;
+static char later[2048]; /* lines for warn_now() */
 
 void complain_into(char *into, size_t size, int warns) {
     kept = into;
     kept_size = size;
     prints_warnings = !into || warns;
     if (kept) *kept = 0;
+    if (!prints_warnings) *later = 0;
 }
 
 /* Whether a line is to be printed; kept if it is to be. */
@@ -39,6 +41,18 @@ void complain(const char *format, ...) {
     const char *plain = n < 0 ? "no memory for a message" : evn_plain(line, sizeof line, text);
     if (is_printed(plain)) fprintf(stderr, "evener: %s\n", plain);
     if (n >= 0) free(text);
+}
+
+void warn_later(const char *line) {
+    const size_t at = strlen(later);
+    if (prints_warnings) snprintf(later + at, sizeof later - at, "%s\n", line);
+}
+
+void warn_now(void) {
+    char *line = later;
+    for (char *end; (end = strchr(line, '\n')); line = end + 1)
+        complain("warning: %.*s", (int)(end - line), line);
+    *later = 0;
 }
 
 int give_up(evn_status status) {

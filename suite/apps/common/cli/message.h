@@ -21,6 +21,11 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * again. `kept`: `size` bytes, "" until there is one. */
 void complain_into(char *kept, size_t size, int warns);
 
+/* A warning about options, printed by warn_now() once they are known to be right: a command that
+ * fails says its error alone. */
+void warn_later(const char *line);
+void warn_now(void);
+
 /* Complains with evn_message() and gives the exit status that belongs to `status`. */
 int give_up(evn_status status);
 

@@ -202,7 +202,10 @@ static void ignores(const struct line *l, const struct option_rule *r, const cha
         if (latest(l, word, length))
             snprintf(all + at, sizeof all - at, "%s--%.*s", at ? ", " : "", (int)length, word);
     }
-    if (*all) complain("warning: with %s %s changes nothing: %s", given, all, r->why);
+    if (!*all) return;
+    char line[700];
+    snprintf(line, sizeof line, "with %s %s changes nothing: %s", given, all, r->why);
+    warn_later(line);
 }
 
 static int check_rules(const struct line *l) {
