@@ -180,9 +180,8 @@ TEST(a_constant_stays) {
     const double *value = near->value;
     for (int v = 0; v < vertices; v++) one[v] = 1;
     for (int j = 0; j < vertices; j++)
-        for (int i = 0; i < vertices; i++)
-            for (int k = near->count[slices_at(near, j) + (size_t)i]; k > 0; k--)
-                sum[i] += *value++;
+        for (struct slices_walk w = slices_walk(near, j); w.row < vertices; slices_step(&w))
+            for (int k = near->count[w.at]; k > 0; k--) sum[w.row] += *value++;
     far_add_near(b.far, near);
     assert_int_equal(far_hold_constants(b.far, NULL), EVN_OK);
     far_state *past = calloc(b.far->doubles, sizeof *past);
