@@ -487,13 +487,11 @@ static evn_status check_early(const tdbem *p, const struct source *from) {
     return too_little(memory, 1.1 * least, " or so", blocks);
 }
 
-/* Sums of all blocks, the past of each incidence, and a mesh of so many triangles with what is kept
- * of each while matrices are made. */
-static double beside_bytes(const tdbem *p, const struct slices *s, int blocks) {
+/* Sums of all blocks, and the past of each incidence. */
+static double march_bytes(const tdbem *p, const struct slices *s, int blocks) {
     const double word = p->options.single ? 4 : 8, group = p->options.group;
     return word * group * blocks * s->rows +
-           word * s->columns * (s->kmax + 3 * group + 48) * p->columns +
-           1000.0 * p->mesh->triangles;
+           word * s->columns * (s->kmax + 3 * group + 48) * p->columns;
 }
 
 /* A sample of the columns, and what it says of all; the first two are closed also after a failure.
@@ -519,15 +517,17 @@ evn_status matrices_expect(tdbem *p, struct matrices_needs *out) {
         const double interval = fmin(z.making, wanted_interval(p, &z));
         const double ranges = RANGE * (double)slices_before(from.s, from.s->columns);
         const struct method_needs far = method_expect(p);
-        const double beside = beside_bytes(p, from.s, blocks) + far.bytes + far.state * p->columns;
+        const double mesh = 1000.0 * p->mesh->triangles; /* with what is kept while they are made */
+        const double march = march_bytes(p, from.s, blocks) + far.state * p->columns;
+        const double beside = mesh + far.bytes;
         *out = (struct matrices_needs){
             .kmax = from.s->kmax,
             .values = (double)few->nnz * columns / few->columns,
             .bytes = z.layout,
             .far_values = far.values,
             .far_bytes = far.bytes,
-            .memory = z.layout + z.kept + z.ranges + ranges + interval + beside,
-            .least = least_bytes(&z, blocks) + beside,
+            .memory = z.layout + z.kept + fmax(z.ranges + ranges + interval, march) + beside,
+            .least = least_bytes(&z, blocks) + march + beside,
         };
     }
     slices_close(few);
