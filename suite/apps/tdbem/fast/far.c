@@ -282,17 +282,11 @@ static void exact_add(struct exact *sum, double b) {
     sum->high = whole;
 }
 
-/* Rows of near leaves come in ascending order, as values do. */
 void far_add_near(struct far *f, const struct slices *s) {
     for (int j = s->from; j < s->to; j++) {
-        const double *value = s->value + (s->begin[j] - s->begin[s->from]);
-        const struct cell *leaf = &f->cells->cell[f->cells->leaf[j]];
-        for (int n = 0; n < leaf->nears; n++) {
-            const struct cell *near = &f->cells->cell[f->cells->list[leaf->near + n]];
-            for (int i = near->begin; i < near->end; i++)
-                for (int k = s->count[slices_at(s, j) + (size_t)i]; k > 0; k--, value++)
-                    exact_add(&f->near[i], *value);
-        }
+        const double *value = slices_column(s, j);
+        for (struct slices_walk w = slices_walk(s, j); w.row < f->vertices; slices_step(&w))
+            for (int k = s->count[w.at]; k > 0; k--, value++) exact_add(&f->near[w.row], *value);
     }
 }
 

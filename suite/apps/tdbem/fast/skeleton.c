@@ -100,7 +100,8 @@ static int sample(const struct field *f, int a, int level, int beyond, int most,
     const struct octree *c = f->cells;
     long all = 0, seen = 0;
     int count = 0;
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2; pass++) {
+        const long wanted = all < most ? all : most;
         for (int b = c->first[level]; b < c->first[level + 1]; b++) {
             const struct cell *cell = &c->cell[b];
             int apart = 0;
@@ -109,11 +110,16 @@ static int sample(const struct field *f, int a, int level, int beyond, int most,
                 if (d > apart) apart = d;
             }
             if (apart < 2 || (apart > 3) != beyond) continue;
-            const int size = cell->end - cell->begin;
+            const long before = seen, size = cell->end - cell->begin;
             if (!pass) all += size;
-            for (int v = cell->begin; pass && v < cell->end; v++, seen++)
-                if (all <= most || seen * most / all != (seen + 1) * most / all) out[count++] = v;
+            if (pass) seen += size;
+            for (; pass && count < wanted; count++) {
+                const long next = ((count + 1) * all + wanted - 1) / wanted - 1;
+                if (next >= seen) break;
+                out[count] = cell->begin + (int)(next - before);
+            }
         }
+    }
     return count;
 }
 

@@ -35,18 +35,20 @@ int layout_per_block(int columns) {
     return n < 24 ? 24 : n > 128 ? 128 : n;
 }
 
-int layout_gather(const struct slices *s, int j, int from, int to, int last, const double **value,
+int layout_gather(struct slices_walk *walk, int from, int to, int last, const double **value,
                   struct vector *v) {
+    struct slices_walk w = *walk;
     int n = 0;
-    for (int i = from; i < to; i++) {
-        const size_t at = slices_at(s, j) + (size_t)i;
-        const int first = s->first[at], count = s->count[at], skip = first == 0 && count > 0;
+    for (; w.row < to; slices_step(&w)) {
+        const int first = w.s->first[w.at], count = w.s->count[w.at],
+                  skip = first == 0 && count > 0;
         const int end = first + count <= last ? first + count : last + 1;
         if (end > first + skip)
-            v[n++] = (struct vector){i - from, first + skip, end - first - skip,
+            v[n++] = (struct vector){w.row - from, first + skip, end - first - skip,
                                      *value ? *value + skip : NULL};
         if (*value) *value += count;
     }
+    *walk = w;
     return n;
 }
 
@@ -211,16 +213,17 @@ static void place_contiguous(struct layout *a, const struct work *w, int n, int 
 
 static void place(struct layout *a, const struct slices *s, const struct work *w, int j) {
     const double *value = a->memory ? slices_column(s, j) : NULL;
+    struct slices_walk walk = slices_walk(s, j);
     const int last = layout_last(a);
     if (a->is.kind == LAYOUT_CONTIGUOUS) {
-        int n = layout_gather(s, j, 0, a->rows, last, &value, w->v);
+        int n = layout_gather(&walk, 0, a->rows, last, &value, w->v);
         place_contiguous(a, w, n, j);
         return;
     }
     for (int t = 0; t < a->tiles; t++) {
         const int from = a->tile_row[t], to = a->tile_row[t + 1];
         struct part *p = &a->part[(size_t)t * (size_t)a->columns + (size_t)j];
-        int n = layout_gather(s, j, from, to, last, &value, w->v);
+        int n = layout_gather(&walk, from, to, last, &value, w->v);
         if (a->is.kind == LAYOUT_ROWS)
             place_rows(a, w, n, to - from, p);
         else
@@ -554,7 +557,8 @@ struct layout_fill layout_full_fill(const struct slices *s, int rows, int br, in
     if (!v) return f;
     for (int j = 0; j < s->columns; j++) {
         const double *value = NULL;
-        const int n = layout_gather(s, j, 0, rows, INT_MAX - 1, &value, v);
+        struct slices_walk walk = slices_walk(s, j);
+        const int n = layout_gather(&walk, 0, rows, INT_MAX - 1, &value, v);
         for (int i = 0; i < n; i++) f.nnz += (size_t)v[i].length;
         for (int b = 0; b < n; f.blocks++) b += full_take(v + b, n - b, br, bc);
     }

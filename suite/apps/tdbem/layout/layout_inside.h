@@ -11,9 +11,10 @@ struct vector {
     const double *value;
 };
 
-/* Those of slice j for rows from .. to-1 that are not empty, as far as k = last; how many. `value`
- * is that of row `from` on entry and of row `to` on return; NULL where only places are wanted. */
-int layout_gather(const struct slices *s, int j, int from, int to, int last, const double **value,
+/* Those of the next rows of a slice, up to to-1, that are not empty, as far as k = last, numbered
+ * from row `from` on; how many. `value` is that of the walk's row before and after; NULL where only
+ * places are wanted. */
+int layout_gather(struct slices_walk *walk, int from, int to, int last, const double **value,
                   struct vector *v);
 
 /* Element `at` of the values. */

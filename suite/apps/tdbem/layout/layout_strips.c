@@ -3,6 +3,7 @@
 #include "tdbem/layout/layout_inside.h"
 #include "tdbem/layout/kernel_rows.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Vectors that make one bundle: `have` of them from `v` on. */
 struct cut {
@@ -10,10 +11,12 @@ struct cut {
     const struct vector *v;
 };
 
-/* A core's work space for a block: where its slices' next strips begin, a strip's vectors, and how
- * they are cut into bundles. */
+/* A core's work space for a block: where its slices' next strips begin, which strips have any
+ * vectors, a strip's vectors, and how they are cut into bundles. */
 struct work {
+    struct slices_walk *walk;
     const double **value;
+    char *has;
     struct vector *v;
     struct cut *cut;
 };
@@ -68,21 +71,33 @@ static void write(struct layout *a, const struct cut *c, size_t value, size_t me
     }
 }
 
+static void find_strips(const struct layout *a, const struct slices *s, char *has, int block) {
+    memset(has, !s->run, (size_t)a->strips);
+    if (!s->run) return;
+    for (size_t r = s->run_start[a->slice[block]]; r < s->run_start[a->slice[block + 1]]; r++) {
+        const int from = s->run[r].from / a->strip, to = (s->run[r].to - 1) / a->strip;
+        memset(has + from, 1, (size_t)(to - from) + 1);
+    }
+}
+
 static void place_block(struct layout *a, const struct slices *s, const struct work *w,
                         const struct summation_strip *is, int block) {
     const int slices = a->slice[block + 1] - a->slice[block];
     const size_t words = (sizeof(struct strip_bundle) + (size_t)a->strip) / sizeof *a->meta;
-    for (int j = 0; j < slices; j++)
+    for (int j = 0; j < slices; j++) {
         w->value[j] = a->memory ? slices_column(s, a->slice[block] + j) : NULL;
+        w->walk[j] = slices_walk(s, a->slice[block] + j);
+    }
+    find_strips(a, s, w->has, block);
     for (int strip = 0; strip < a->strips; strip++) {
+        if (!w->has[strip]) continue;
         const size_t at = (size_t)block * (size_t)a->strips + (size_t)strip;
         const int from = strip * a->strip, max = a->rows - from;
         struct vector *v = w->v;
         int count = 0;
         for (int j = 0; j < slices; j++) {
-            const int n = layout_gather(s, a->slice[block] + j, from,
-                                        from + (max < a->strip ? max : a->strip), layout_last(a),
-                                        &w->value[j], v);
+            const int n = layout_gather(&w->walk[j], from, from + (max < a->strip ? max : a->strip),
+                                        layout_last(a), &w->value[j], v);
             sort_vectors(v, n);
             count += cut_slice(v, n, j, is, w->cut + count);
             v += n;
@@ -110,9 +125,10 @@ int layout_strips(struct layout *a, const struct slices *s, int from, int to) {
 #pragma omp parallel
     {
         const size_t n = (size_t)widest, max = n * (size_t)a->strip;
-        struct work w = {malloc(n * sizeof *w.value), malloc(max * sizeof *w.v),
+        struct work w = {malloc(n * sizeof *w.walk), malloc(n * sizeof *w.value),
+                         malloc((size_t)a->strips), malloc(max * sizeof *w.v),
                          malloc(max * sizeof *w.cut)};
-        if (!w.value || !w.v || !w.cut)
+        if (!w.walk || !w.value || !w.has || !w.v || !w.cut)
 #pragma omp atomic write
             failed = 1;
 #pragma omp barrier
@@ -120,7 +136,9 @@ int layout_strips(struct layout *a, const struct slices *s, int from, int to) {
         for (int b = 0; b < a->blocks; b++)
             if (!failed && a->slice[b] >= from && a->slice[b + 1] <= to)
                 place_block(a, s, &w, &is, b);
+        free(w.walk);
         free(w.value);
+        free(w.has);
         free(w.v);
         free(w.cut);
     }

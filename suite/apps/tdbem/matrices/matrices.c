@@ -158,7 +158,8 @@ enum { RANGE = 3, PLACE = 8, VALUE = 8, ENTRY = 12 }; /* bytes; of M_0: an entry
  * these come by parts. */
 static double making(const struct slices *s, int from, int to, int parts) {
     return (double)VALUE * (double)(s->begin[to] - s->begin[from]) +
-           (parts ? RANGE + PLACE : PLACE) * (double)s->rows * (to - from);
+           (parts ? RANGE + PLACE : PLACE) *
+               (double)(slices_before(s, to) - slices_before(s, from));
 }
 
 /* M_0: what is made, and what the solver makes of it, or before that of the generator. */
@@ -172,7 +173,8 @@ static struct sizes measure(const tdbem *p, const struct source *from, const str
     const struct slices *s = from->s;
     const int parts = from->parts;
     struct sizes z = {
-        .ranges = (parts ? 0 : (double)RANGE * s->rows * s->columns) + 8.0 * s->columns,
+        .ranges =
+            (parts ? 0 : (double)RANGE * (double)slices_before(s, s->columns)) + 8.0 * s->columns,
         .kept = (double)layout_tables(l) + radiation_bytes(p->radiation) +
                 matrix_bytes(m, (double)slices_matrix_entries(m)) +
                 ENTRY * (double)slices_matrix_entries(&p->now) +
@@ -201,8 +203,7 @@ static double default_memory(const tdbem *p, double available) {
     return fmax(0.9 * available - sums - p->columns * past, 268435456.0);
 }
 
-/* Of near vertices alone next to nothing is computed twice, and most of an interval's memory is
- * tables of all pairs. */
+/* Of near vertices alone next to nothing is computed twice. */
 static const double NEAR_INTERVAL = 1e9;
 
 /* A quarter of the columns at a time, so that the layout is nearly all that is in memory at once,
@@ -345,10 +346,10 @@ static struct layout_options wanted_layout(const tdbem *p, int columns) {
 
 /* The end of a part of the ranges that begins with block b: a quarter of the memory, whole blocks.
  * If they all have room there, they are one part, which stays. */
-static int part_end(const struct layout *l, int b, double memory) {
-    const int begin = l->slice[b];
-    const double max = memory / 4 / ((double)RANGE * l->rows);
-    for (b++; b < l->blocks && l->slice[b + 1] - begin <= max;) b++;
+static int part_end(const struct layout *l, const struct slices *s, int b, double memory) {
+    const size_t begin = slices_before(s, l->slice[b]);
+    const double max = memory / 4 / RANGE;
+    for (b++; b < l->blocks && (double)(slices_before(s, l->slice[b + 1]) - begin) <= max;) b++;
     return b;
 }
 
@@ -358,7 +359,7 @@ static evn_status plan_parts(tdbem *p, struct source *from, struct slices_csr *m
     const struct slices *s = from->s;
     evn_status status = EVN_OK;
     for (int b = 0, end; !status && b < p->layout->blocks; b = end) {
-        end = part_end(p->layout, b, memory);
+        end = part_end(p->layout, s, b, memory);
         const int begin = p->layout->slice[b], to = p->layout->slice[end];
         from->parts = to - begin < s->columns;
         status = source_ranges(from, begin, to, first);
@@ -370,16 +371,6 @@ static evn_status plan_parts(tdbem *p, struct source *from, struct slices_csr *m
         slices_matrix_count(&p->now, s, begin, to);
     }
     return status;
-}
-
-/* The near part as it comes from near.h. */
-static evn_status plan_near(void *p, const struct slices *s, int from, int to) {
-    return radiation_plan(((tdbem *)p)->radiation, s, from, to);
-}
-
-static evn_status fill_near(void *p, const struct slices *s, int from, int to) {
-    (void)from, (void)to;
-    return radiation_fill(((tdbem *)p)->radiation, s);
 }
 
 /* Rows of the radiation stage: over ranks those of this one. */
@@ -411,7 +402,7 @@ static evn_status plan(tdbem *p, struct source *from, struct slices_csr *m, doub
         status = plan_parts(p, from, m, memory, first);
         if (!status) status = layout_end(p->layout, &again);
     }
-    if (!status && p->near) status = near_visit(p->near, plan_near, p);
+    if (!status && p->near) status = radiation_plan(p->radiation, &p->near->s, 0, columns);
     if (!status) status = radiation_end(p->radiation);
     return status;
 }
@@ -496,13 +487,11 @@ static evn_status check_early(const tdbem *p, const struct source *from) {
     return too_little(memory, 1.1 * least, " or so", blocks);
 }
 
-/* Sums of all blocks, the past of each incidence, and a mesh of so many triangles with what is kept
- * of each while matrices are made. */
-static double beside_bytes(const tdbem *p, const struct slices *s, int blocks) {
+/* Sums of all blocks, and the past of each incidence. */
+static double march_bytes(const tdbem *p, const struct slices *s, int blocks) {
     const double word = p->options.single ? 4 : 8, group = p->options.group;
     return word * group * blocks * s->rows +
-           word * s->columns * (s->kmax + 3 * group + 48) * p->columns +
-           1000.0 * p->mesh->triangles;
+           word * s->columns * (s->kmax + 3 * group + 48) * p->columns;
 }
 
 /* A sample of the columns, and what it says of all; the first two are closed also after a failure.
@@ -524,20 +513,21 @@ evn_status matrices_expect(tdbem *p, struct matrices_needs *out) {
     int blocks = 1;
     evn_status status = foresee(p, &from, &few, &z, &blocks);
     if (!status) {
-        const double rows = from.s->rows, columns = from.s->columns;
+        const double columns = from.s->columns;
         const double interval = fmin(z.making, wanted_interval(p, &z));
-        const double ranges =
-            fmin(RANGE * rows * columns, p->octree ? NEAR_INTERVAL / 4 : INFINITY);
+        const double ranges = RANGE * (double)slices_before(from.s, from.s->columns);
         const struct method_needs far = method_expect(p);
-        const double beside = beside_bytes(p, from.s, blocks) + far.bytes + far.state * p->columns;
+        const double mesh = 1000.0 * p->mesh->triangles; /* with what is kept while they are made */
+        const double march = march_bytes(p, from.s, blocks) + far.state * p->columns;
+        const double beside = mesh + far.bytes;
         *out = (struct matrices_needs){
             .kmax = from.s->kmax,
             .values = (double)few->nnz * columns / few->columns,
             .bytes = z.layout,
             .far_values = far.values,
             .far_bytes = far.bytes,
-            .memory = z.layout + z.kept + z.ranges + ranges + interval + beside,
-            .least = least_bytes(&z, blocks) + beside,
+            .memory = z.layout + z.kept + fmax(z.ranges + ranges + interval, march) + beside,
+            .least = least_bytes(&z, blocks) + march + beside,
         };
     }
     slices_close(few);
@@ -677,7 +667,6 @@ evn_status matrices_plan(tdbem *p) {
     if (!k) return evn_fail(EVN_MEMORY, "td-bem: no memory");
     k->available = (double)evn_machine_memory_available(NULL) / neighbours(p);
     double about = given > 0 ? given : k->available > 0 ? 0.9 * k->available : INFINITY;
-    if (p->octree) about = fmin(about, NEAR_INTERVAL);
     evn_status status = source_open(&k->from, p);
     if (!status) status = check_early(p, &k->from);
     if (!status) status = plan(p, &k->from, &k->m, about);
@@ -707,7 +696,7 @@ static evn_status change_source(tdbem *p, struct source *from, const struct slic
     if (status) return status;
     from->s = from->reader ? slices_reader_slices(from->reader) : slices_maker_slices(from->maker);
     for (int b = 0, end; !status && b < l->blocks; b = end) {
-        end = from->parts ? part_end(l, b, memory) : l->blocks;
+        end = from->parts ? part_end(l, from->s, b, memory) : l->blocks;
         status = source_ranges(from, l->slice[b], l->slice[end], 0);
     }
     const size_t bytes = ((size_t)was->columns + 1) * sizeof *was->begin;
@@ -774,7 +763,7 @@ static evn_status complete(tdbem *p, struct making *k, evn_status mine) {
     for (int r = 0; !mine && r < ranks; r++)
         if (r != p->me) p->shape.resident -= all[r];
     free(all);
-    if (!mine) mine = near_visit(p->near, fill_near, p);
+    if (!mine) mine = radiation_fill(p->radiation, &p->near->s);
     near_close(p->near);
     p->near = NULL;
     return mine;

@@ -60,43 +60,39 @@ static void *extend(struct list *list, size_t more, size_t size) {
     return at;
 }
 
-/* Takes column j for one rank. */
-static int take_near(struct list *list, const tdbem *p, const struct slices *s, int j, int rank,
-                     const double **value) {
-    for (int i = tdbem_row(p, rank); i < tdbem_row(p, rank + 1); i++) {
+/* Takes column j, for the ranks that have its rows. */
+static int take_near(struct list *list, const tdbem *p, const struct slices *s, int j) {
+    const double *value = slices_column(s, j);
+    int rank = 0;
+    for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w)) {
         int first;
-        const size_t at = slices_at(s, j) + (size_t)i;
-        const int count = near_part(s, at, p->near->last, &first);
-        double *to = count ? extend(list, (size_t)count, sizeof *to) : NULL;
+        const int count = near_part(s, w.at, p->near->last, &first);
+        while (w.row >= tdbem_row(p, rank + 1)) rank++;
+        double *to = count ? extend(&list[rank], (size_t)count, sizeof *to) : NULL;
         if (count && !to) return -1;
-        if (count) memcpy(to, *value + (first - s->first[at]), (size_t)count * sizeof *to);
-        *value += s->count[at];
+        if (count) memcpy(to, value + (first - s->first[w.at]), (size_t)count * sizeof *to);
+        value += s->count[w.at];
     }
     return 0;
 }
 
 static int take_now(struct list *list, const struct slices *s, int j) {
     const double *value = slices_column(s, j);
-    for (int i = 0; i < s->rows; i++) {
-        const size_t at = slices_at(s, j) + (size_t)i;
-        if (s->count[at] && !s->first[at]) {
+    for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w)) {
+        if (s->count[w.at] && !s->first[w.at]) {
             struct entry *e = extend(list, 1, sizeof *e);
             if (!e) return -1;
-            *e = (struct entry){i, j, *value};
+            *e = (struct entry){w.row, j, *value};
         }
-        value += s->count[at];
+        value += s->count[w.at];
     }
     return 0;
 }
 
 evn_status handout_take(struct handout *h, const tdbem *p, const struct slices *s) {
     int failed = 0;
-    for (int j = s->from; !failed && j < s->to; j++) {
-        const double *value = slices_column(s, j);
-        for (int r = 0; !failed && r < h->ranks; r++)
-            failed = take_near(&h->near[r], p, s, j, r, &value);
-        if (!failed) failed = take_now(&h->now, s, j);
-    }
+    for (int j = s->from; !failed && j < s->to; j++)
+        failed = take_near(h->near, p, s, j) || take_now(&h->now, s, j);
     return failed ? evn_fail(EVN_MEMORY,
                              "td-bem: no memory for what other ranks want of columns "
                              "%d to %d",
@@ -112,7 +108,7 @@ static size_t near_from(const tdbem *p, int rank) {
     size_t values = 0;
     for (int b = 0; b < l->blocks; b++)
         if (p->rank[b] == rank)
-            values += p->near->begin[l->slice[b + 1]] - p->near->begin[l->slice[b]];
+            values += p->near->s.begin[l->slice[b + 1]] - p->near->s.begin[l->slice[b]];
     return values;
 }
 
@@ -121,8 +117,8 @@ static void place_near(const tdbem *p, int rank, const double *value) {
     const struct layout *l = p->layout;
     for (int b = 0; b < l->blocks; b++) {
         if (p->rank[b] != rank) continue;
-        const size_t from = p->near->begin[l->slice[b]], to = p->near->begin[l->slice[b + 1]];
-        memcpy(p->near->value + from, value, (to - from) * sizeof *value);
+        const size_t from = p->near->s.begin[l->slice[b]], to = p->near->s.begin[l->slice[b + 1]];
+        memcpy(p->near->s.value + from, value, (to - from) * sizeof *value);
         value += to - from;
     }
 }

@@ -1,7 +1,6 @@
-/* A list of near row-vectors, and slices made of it. */
+/* Slices of near row-vectors, column by column. */
 #include "tdbem/matrices/near.h"
 #include <stdlib.h>
-#include <string.h>
 
 int near_last(int group) {
     int steps = 1;
@@ -14,96 +13,81 @@ static evn_status no_memory(const struct near *n) {
                     n->to - 1);
 }
 
+static int grow(void **memory, size_t count, size_t size) {
+    void *more = realloc(*memory, count * size);
+    if (more) *memory = more;
+    return more != NULL;
+}
+
+/* For a row-vector more, and a run that begins with it, and where the next one does. */
+static int make_room(struct near *n) {
+    struct slices *s = &n->s;
+    if (n->vectors < n->room) return 1;
+    n->room = 2 * n->room + 4096;
+    return grow((void **)&s->first, n->room, sizeof *s->first) &&
+           grow((void **)&s->count, n->room, sizeof *s->count) &&
+           grow((void **)&s->run, n->room + 1, sizeof *s->run);
+}
+
 evn_status near_open(struct near **out, int columns, int from, int to, int last) {
     struct near *n = *out = calloc(1, sizeof *n);
     if (!n) return evn_fail(EVN_MEMORY, "td-bem: no memory for the near part");
-    n->columns = columns;
     n->from = from;
     n->to = to;
     n->last = last;
-    n->start = calloc((size_t)columns + 1, sizeof *n->start);
-    n->begin = calloc((size_t)columns + 1, sizeof *n->begin);
-    return n->start && n->begin ? EVN_OK : no_memory(n);
+    n->s = (struct slices){.columns = columns, .rows = to - from, .high = columns, .to = columns};
+    n->s.run_start = calloc((size_t)columns + 1, sizeof *n->s.run_start);
+    n->s.begin = calloc((size_t)columns + 1, sizeof *n->s.begin);
+    if (!n->s.run_start || !n->s.begin || !make_room(n)) return no_memory(n);
+    n->s.run->at = 0;
+    return EVN_OK;
 }
 
 void near_close(struct near *n) {
     if (!n) return;
-    free(n->start);
-    free(n->begin);
-    free(n->vector);
-    free(n->value);
+    free(n->s.run_start);
+    free(n->s.begin);
+    free(n->s.run);
+    free(n->s.first);
+    free(n->s.count);
+    free(n->s.value);
     free(n);
 }
 
-static int add_vector(struct near *n, int row, int first, int count) {
-    if (n->vectors == n->room) {
-        const size_t room = 2 * n->room + 4096;
-        struct near_vector *more = realloc(n->vector, room * sizeof *more);
-        if (!more) return -1;
-        n->vector = more;
-        n->room = room;
-    }
-    n->vector[n->vectors++] = (struct near_vector){row, (uint8_t)first, (uint8_t)count};
+/* To the last run of its column, of which there are some from `begin` on, if it follows on. */
+static int add_vector(struct near *n, size_t begin, int row, int first, int count) {
+    struct slices *s = &n->s;
+    if (!make_room(n)) return -1;
+    s->first[n->vectors] = (uint16_t)first;
+    s->count[n->vectors] = (uint8_t)count;
+    if (n->runs == begin || s->run[n->runs - 1].to != row)
+        s->run[n->runs++] = (struct slices_run){.from = row, .at = n->vectors};
+    s->run[n->runs - 1].to = row + 1;
+    s->run[n->runs].at = ++n->vectors;
     return 0;
 }
 
 evn_status near_add(struct near *n, const struct slices *s, int from, int to) {
     for (int j = from; j < to; j++) {
-        size_t values = 0;
-        for (int i = n->from; i < n->to; i++) {
+        size_t values = 0, begin = n->runs;
+        for (struct slices_walk w = slices_walk(s, j); w.row < n->to; slices_step(&w)) {
             int first;
-            const int count = near_part(s, slices_at(s, j) + (size_t)i, n->last, &first);
-            if (count && add_vector(n, i - n->from, first, count)) return no_memory(n);
+            const int count = w.row < n->from ? 0 : near_part(s, w.at, n->last, &first);
+            if (count && add_vector(n, begin, w.row - n->from, first, count)) return no_memory(n);
             values += (size_t)count;
         }
-        n->start[j + 1] = n->vectors;
-        n->begin[j + 1] = n->begin[j] + values;
+        n->s.run_start[j + 1] = n->runs;
+        n->s.begin[j + 1] = n->s.begin[j] + values;
     }
     return EVN_OK;
 }
 
 evn_status near_reserve(struct near *n) {
-    n->value = calloc(n->begin[n->columns] + 1, sizeof *n->value);
-    return n->value ? EVN_OK : no_memory(n);
+    n->s.value = calloc(n->s.begin[n->s.columns] + 1, sizeof *n->s.value);
+    return n->s.value ? EVN_OK : no_memory(n);
 }
 
 double near_bytes(const struct near *n) {
-    return (double)n->vectors * sizeof *n->vector +
-           (double)n->begin[n->columns] * sizeof *n->value + 16.0 * (n->columns + 1);
-}
-
-/* Columns s->low .. s->high-1, spread out. */
-static void spread(const struct near *n, struct slices *s) {
-    const size_t all = (size_t)s->rows * (size_t)(s->high - s->low);
-    memset(s->first, 0, all * sizeof *s->first);
-    memset(s->count, 0, all * sizeof *s->count);
-    for (int j = s->low; j < s->high; j++)
-        for (size_t e = n->start[j]; e < n->start[j + 1]; e++) {
-            const struct near_vector *v = &n->vector[e];
-            s->first[slices_at(s, j) + (size_t)v->row] = v->first;
-            s->count[slices_at(s, j) + (size_t)v->row] = v->count;
-        }
-}
-
-evn_status near_visit(const struct near *n,
-                      evn_status (*take)(void *arg, const struct slices *s, int from, int to),
-                      void *arg) {
-    enum { ROOM = 1 << 20 };
-    const int rows = n->to - n->from + 1, some = ROOM / rows + 1;
-    const int width = some < n->columns ? some : n->columns;
-    const size_t room = (size_t)rows * (size_t)width;
-    struct slices s = {.columns = n->columns, .rows = n->to - n->from, .begin = n->begin};
-    s.first = malloc(room * sizeof *s.first);
-    s.count = malloc(room * sizeof *s.count);
-    evn_status status = s.first && s.count ? EVN_OK : no_memory(n);
-    for (int from = 0; !status && from < n->columns; from += width) {
-        s.low = s.from = from;
-        s.high = s.to = from + width < n->columns ? from + width : n->columns;
-        s.value = n->value ? n->value + n->begin[from] : NULL;
-        spread(n, &s);
-        status = take(arg, &s, s.from, s.to);
-    }
-    free(s.first);
-    free(s.count);
-    return status;
+    return 3.0 * (double)n->vectors + (double)sizeof *n->s.run * (double)n->runs +
+           8.0 * (double)n->s.begin[n->s.columns] + 16.0 * (n->s.columns + 1);
 }

@@ -1,8 +1,7 @@
 /* The near part of some rows: row-vectors of k = 1 .. last, of all columns, for the radiation stage
  * (radiation.h) of a rank that has these rows.
  *
- * Few row-vectors are near, so they are kept as a list; for users of slices they are spread out, a
- * few columns at a time. Their values come from the ranks that have the columns.
+ * Their values come from the ranks that have the columns.
  */
 #ifndef TDBEM_NEAR_H
 #define TDBEM_NEAR_H
@@ -10,18 +9,10 @@
 #include "tdbem/matrices/slices.h"
 #include <evener/program.h>
 
-struct near_vector {
-    int row; /* from `from` on */
-    uint8_t first, count;
-};
-
 struct near {
-    int columns, from, to, last; /* rows from .. to-1; k up to `last` */
-    size_t *start;               /* [columns + 1]: row-vectors before each column */
-    struct near_vector *vector;
-    size_t vectors, room;
-    size_t *begin; /* [columns + 1]: values before each column */
-    double *value; /* NULL before near_reserve() */
+    int from, to, last; /* rows from .. to-1; k up to `last` */
+    struct slices s;    /* of these rows; no values before near_reserve() */
+    size_t vectors, room, runs;
 };
 
 /* Largest k that the radiation stage of such groups needs. */
@@ -47,11 +38,5 @@ static inline int near_part(const struct slices *s, size_t at, int last, int *fi
     *first = low;
     return s->count[at] && high >= low ? high - low + 1 : 0;
 }
-
-/* Hands all columns to `take` as slices of these rows, some at a time: `s` has the columns from ..
- * to-1, and their values where there are some. EVN_MEMORY, and what it returns. */
-evn_status near_visit(const struct near *near,
-                      evn_status (*take)(void *arg, const struct slices *s, int from, int to),
-                      void *arg);
 
 #endif

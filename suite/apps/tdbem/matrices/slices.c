@@ -171,23 +171,34 @@ struct job {
     char *patch;   /* [patch]: whether one of its triangles has */
     size_t *begin; /* [to - from + 1]: number of values before each column */
     double *value;
-    /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
+    /* [range]: values of its column before it, and the range, in one place */
     struct place {
         uint32_t at;
         uint16_t first;
         uint8_t count;
     } * place;
+    size_t before; /* ranges of the columns before */
 };
 
 static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
 
+/* Row-vector (i,j); NULL where the interval has none. */
+INLINE const struct place *place_of(const struct job *job, int i, int j) {
+    if (!has_column(job, j)) return NULL;
+    const size_t at = slices_find(job->s, i, j);
+    return at == SIZE_MAX ? NULL : job->place + (at - job->before);
+}
+
+/* Its values. */
+INLINE double *values_of(const struct job *job, const struct place *place, int j) {
+    return job->value + job->begin[j - job->from] + place->at;
+}
+
 /* M_k(i,j), or NULL where the interval has none. */
 static double *entry(const struct job *job, int k, int i, int j) {
-    if (!has_column(job, j)) return NULL;
-    const size_t column = (size_t)(j - job->from);
-    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
-    if (k < at.first || k >= at.first + at.count) return NULL;
-    return job->value + job->begin[column] + at.at + (k - at.first);
+    const struct place *at = place_of(job, i, j);
+    if (!at || k < at->first || k >= at->first + at->count) return NULL;
+    return values_of(job, at, j) + (k - at->first);
 }
 
 static void add_one(const struct job *job, int k, int i, int j, double value) {
@@ -203,26 +214,24 @@ static int admits(const struct admittance *a, int place) {
  * rounding at a multiple of delta and carries nothing. */
 #if LANES == 8
 INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
-    if (!has_column(job, j)) return;
-    const size_t column = (size_t)(j - job->from);
-    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
-    const int low = place.first - k0, high = low + place.count;
+    const struct place *place = place_of(job, i, j);
+    if (!place) return;
+    const int low = place->first - k0, high = low + place->count;
     if (low >= LANES || high <= 0) return;
     const unsigned below = low > 0 ? (1u << low) - 1 : 0,
                    upto = high < LANES ? (1u << high) - 1 : 0xff;
     const __mmask8 mine = (__mmask8)(upto & ~below);
-    double *at = job->value + (ptrdiff_t)(job->begin[column] + place.at) - low;
+    double *at = values_of(job, place, j) - low;
     _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
 }
 #else
 INLINE void add_row(const struct job *job, int i, int j, int k0, const double *values, int count) {
-    if (!has_column(job, j)) return;
-    const size_t column = (size_t)(j - job->from);
-    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
-    double *at = job->value + job->begin[column] + place.at;
+    const struct place *place = place_of(job, i, j);
+    if (!place) return;
+    double *at = values_of(job, place, j);
     for (int m = 0; m < count; m++) {
-        const int l = k0 + m - place.first;
-        if (l >= 0 && l < place.count) at[l] += values[m * 9 * LANES];
+        const int l = k0 + m - place->first;
+        if (l >= 0 && l < place->count) at[l] += values[m * 9 * LANES];
     }
 }
 #endif
@@ -495,11 +504,10 @@ static evn_status all_points(const struct job *job, const struct slices_options 
             for (int l = 0; l < LANES && from + l < o->points; l++)
                 for (int e = 0; e < 3; e++) {
                     const int j = b->corner[q][e], row = s->columns + from + l;
-                    if (!has_column(job, j)) continue;
-                    const size_t column = (size_t)(j - job->from);
-                    const struct place at = job->place[column * (size_t)s->rows + (size_t)row];
-                    const int first = at.first, end = first + at.count;
-                    double *to = job->value + job->begin[column] + at.at;
+                    const struct place *at = place_of(job, row, j);
+                    if (!at) continue;
+                    const int first = at->first, end = first + at->count;
+                    double *to = values_of(job, at, j);
                     for (int m = 0; m < r.count; m++) {
                         int k = (int)r.first[l] + m;
                         if (k >= first && k < end) to[k - first] += scale * r.value[3 * m + e][l];
@@ -633,9 +641,10 @@ struct slices_maker {
 
 /* ---- ranges ---- */
 
-/* Opens slices with columns, rows and kmax, without ranges. */
+/* Opens slices with columns, rows and kmax, without ranges. column[columns]: vertices, NULL: all.
+ */
 static evn_status shape_open(struct slices **out, const struct mesh *mesh,
-                             const struct slices_options *o, int columns) {
+                             const struct slices_options *o, const int *column, int columns) {
     struct slices *s = *out = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
     s->columns = columns;
@@ -648,7 +657,8 @@ static evn_status shape_open(struct slices **out, const struct mesh *mesh,
     s->rule = o->rule;
     s->begin = calloc((size_t)columns + 1, sizeof *s->begin);
     if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", columns);
-    return ranges_kmax(&s->kmax, mesh, o);
+    evn_status status = o->near ? ranges_runs(s, o->near, column) : EVN_OK;
+    return status ? status : ranges_kmax(&s->kmax, mesh, o);
 }
 
 /* How many entries each column of M_0 has. */
@@ -656,8 +666,8 @@ static void count_raw(struct slices_maker *m, int from, int to) {
     const struct slices *s = m->s;
     for (int j = from; j < to; j++) {
         size_t n = 0;
-        for (size_t e = slices_at(s, j); e < slices_at(s, j) + (size_t)m->body.vertices; e++)
-            n += !s->first[e] && s->count[e];
+        struct slices_walk w = slices_walk(s, j);
+        for (; w.row < m->body.vertices; slices_step(&w)) n += !s->first[w.at] && s->count[w.at];
         m->raw.start[j + 1] = m->raw.start[j] + n;
     }
 }
@@ -680,7 +690,7 @@ evn_status slices_maker_ranges(struct slices_maker *m, int from, int to) {
 
 evn_status slices_maker_sample(struct slices **out, const struct slices_maker *m, const int *column,
                                int count) {
-    evn_status status = shape_open(out, m->body.mesh, &m->options, count);
+    evn_status status = shape_open(out, m->body.mesh, &m->options, column, count);
     if (!status) status = ranges_room(*out, 0, count);
     if (!status) status = ranges_sample(*out, &m->body, &m->options, m->cores, column, count);
     if (!status) {
@@ -748,12 +758,13 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
                         .from = from,
                         .to = to,
                         .last = last,
-                        .near = m->options.near};
-    const size_t rows = (size_t)s->rows, columns = (size_t)(to - from);
+                        .near = m->options.near,
+                        .before = slices_before(s, from)};
+    const size_t columns = (size_t)(to - from), ranges = slices_before(s, to) - job->before;
     job->wanted = calloc((size_t)b->triangles, 1);
     job->patch = calloc((size_t)m->plan.patches, 1);
     job->begin = calloc(columns + 1, sizeof *job->begin);
-    job->place = malloc(rows * columns * sizeof *job->place);
+    job->place = malloc(ranges * sizeof *job->place);
     if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
     if (job->near && !find_boxes(job, &m->plan)) return job_memory(job);
     for (int p = 0; p < b->triangles; p++)
@@ -762,12 +773,12 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
 #pragma omp parallel for num_threads(m->cores) schedule(static)
     for (size_t c = 0; c < columns; c++) {
         uint32_t sum = 0;
-        for (size_t i = 0; i < rows; i++) {
-            const size_t e = slices_at(s, from) + c * rows + i;
+        const size_t begin = slices_at(s, from + (int)c), end_at = slices_at(s, from + (int)c + 1);
+        for (size_t e = begin; e < end_at; e++) {
             const int end = s->first[e] + s->count[e] - 1;
             const int cut = end > last ? end - last : 0;
             const int count = cut < s->count[e] ? s->count[e] - cut : 0;
-            job->place[c * rows + i] = (struct place){sum, s->first[e], (uint8_t)count};
+            job->place[e - slices_at(s, from)] = (struct place){sum, s->first[e], (uint8_t)count};
             sum += (uint32_t)count;
         }
         job->begin[c + 1] = sum;
@@ -796,11 +807,11 @@ static void take_raw(struct slices_maker *m, const struct job *job) {
     const struct slices *s = m->s;
     for (int j = job->from; j < job->to; j++) {
         size_t at = m->raw.start[j];
-        for (int i = 0; i < m->body.vertices; i++) {
-            const size_t e = slices_at(s, j) + (size_t)i;
-            if (s->first[e] || !s->count[e]) continue;
-            m->raw.column[at] = i;
-            m->raw.value[at++] = *entry(job, 0, i, j);
+        struct slices_walk w = slices_walk(s, j);
+        for (; w.row < m->body.vertices; slices_step(&w)) {
+            if (s->first[w.at] || !s->count[w.at]) continue;
+            m->raw.column[at] = w.row;
+            m->raw.value[at++] = *entry(job, 0, w.row, j);
         }
     }
 }
@@ -810,12 +821,14 @@ static void take_raw(struct slices_maker *m, const struct job *job) {
 static int raw_cut(const struct slices_maker *m, int from, int low, int to) {
     const struct slices *s = m->s;
     const int whole = s->high - s->low == s->columns;
-    const double rows = (whole ? 8.0 : 11.0) * s->rows;
-    const double room = 8.0 * (double)(s->begin[to] - s->begin[low]) + rows * (to - low);
+    const double each = whole ? 8 : 11;
+    const double room = 8.0 * (double)(s->begin[to] - s->begin[low]) +
+                        each * (double)(slices_before(s, to) - slices_before(s, low));
     double used = 0;
     int end = from;
     for (; end < s->columns; end++) {
-        used += rows + 8.0 * (double)(m->raw.start[end + 1] - m->raw.start[end]);
+        used += each * (double)(slices_before(s, end + 1) - slices_before(s, end)) +
+                8.0 * (double)(m->raw.start[end + 1] - m->raw.start[end]);
         if (used > room && end > from) break;
     }
     return end;
@@ -893,7 +906,7 @@ evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *me
     m->options = *o;
     m->cores = cores < 1 ? 1 : cores;
     m->progress.options = &m->options;
-    status = shape_open(&m->s, mesh, o, mesh->vertices);
+    status = shape_open(&m->s, mesh, o, NULL, mesh->vertices);
     if (!status) status = body_open(&m->body, mesh, o->delta);
     if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
     if (!status) status = admittance_open(m);
@@ -1010,7 +1023,8 @@ evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
     out->longest = s->longest;
     out->nnz = s->nnz;
     out->values = s->begin[s->columns];
-    out->bytes = 8.0 * (double)out->values + 3.0 * s->rows * s->columns + 8.0 * (s->columns + 1);
+    out->bytes = 8.0 * (double)out->values + 3.0 * (double)slices_before(s, s->columns) +
+                 8.0 * (s->columns + 1);
     slices_maker_close(m);
     return EVN_OK;
 }

@@ -37,8 +37,17 @@
  * A filter of the boundary's admittance, see struct slices_options, has as many rows again, behind
  * those: what its triangles would give in the same places if dp/dn = (1/c) dp/dt there. Entries of
  * k = 0 are in these too, and no skew lag. */
+struct slices_run {
+    int from, to; /* rows from .. to-1 */
+    size_t at;    /* ranges before theirs, of all columns */
+};
+
 struct slices {
     int columns, rows;
+    /* Where not all rows have ranges: those of column j are in the runs from run_start[j] up to
+     * run_start[j + 1], which ascend. NULL: all have. */
+    size_t *run_start; /* [columns + 1] */
+    struct slices_run *run;
     int kmax; /* largest k of the matrices: floor(longest/delta), and 2 more for rigid, 1 more
                  for soft with eta > 0 */
     int kmax_points; /* largest k of the points' rows, -1 without points */
@@ -48,7 +57,7 @@ struct slices {
     double eta;
     int quad, rule;
     int low, high;   /* columns whose ranges are there: all, except where there is no room */
-    uint16_t *first; /* [(j - low) * rows + i] */
+    uint16_t *first; /* by columns, from `low` on, then by rows */
     uint8_t *count;
     size_t *begin; /* [columns + 1] */
     int from, to;  /* columns whose values are there */
@@ -184,9 +193,54 @@ void slices_block_close(struct slices_block *block);
 /* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
 void slices_mass(const struct mesh *mesh, const double *x, double *y);
 
+/* Ranges of columns 0 .. j-1. */
+static inline size_t slices_before(const struct slices *s, int j) {
+    return s->run ? s->run[s->run_start[j]].at : (size_t)j * (size_t)s->rows;
+}
+
 /* First range of column j, low <= j < high. */
 static inline size_t slices_at(const struct slices *s, int j) {
-    return (size_t)(j - s->low) * (size_t)s->rows;
+    return slices_before(s, j) - slices_before(s, s->low);
+}
+
+/* Where row i of column j is among all ranges; SIZE_MAX: it has none. */
+static inline size_t slices_find(const struct slices *s, int i, int j) {
+    if (!s->run) return (size_t)j * (size_t)s->rows + (size_t)i;
+    const struct slices_run *run = s->run + s->run_start[j], *end = s->run + s->run_start[j + 1];
+    while (run < end && run->to <= i) run++;
+    return run < end && run->from <= i ? run->at + (size_t)(i - run->from) : SIZE_MAX;
+}
+
+/* Down the rows of a column that have ranges:
+ *
+ *     for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w))
+ *         .. s->first[w.at] ..
+ */
+struct slices_walk {
+    const struct slices *s;
+    size_t at, run; /* run: the next one */
+    int column, row, end;
+};
+
+static inline void slices_walk_on(struct slices_walk *w) {
+    const struct slices *s = w->s;
+    w->row = w->end = s->rows;
+    if (!s->run || w->run == s->run_start[w->column + 1]) return;
+    w->row = s->run[w->run].from;
+    w->end = s->run[w->run++].to;
+}
+
+static inline struct slices_walk slices_walk(const struct slices *s, int j) {
+    struct slices_walk w = {.s = s, .at = slices_at(s, j), .column = j, .end = s->rows};
+    if (!s->run) return w;
+    w.run = s->run_start[j];
+    slices_walk_on(&w);
+    return w;
+}
+
+static inline void slices_step(struct slices_walk *w) {
+    w->at++;
+    if (++w->row >= w->end) slices_walk_on(w);
 }
 
 /* The values of column j, from <= j < to. */

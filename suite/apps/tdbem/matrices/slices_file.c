@@ -1,7 +1,7 @@
 /* Matrices on disk: a header that says exactly what they were made from, the ranges of each column
- * (first of all rows, then count of all rows), the values, a checksum of each column's values, and
- * one of all that is not values. So columns can be written in any order, by several at a time, and
- * a reader of some of them knows that they are whole.
+ * (first of all rows that have one, then count of them), the values, a checksum of each column's
+ * values, and one of all that is not values. So columns can be written in any order, by several at
+ * a time, and a reader of some of them knows that they are whole.
  *
  * A checksum shows damage, and no intent: all that is read is compared with what it leads to, the
  * ranges with the largest k that the body can have, their counts with the length of the file. */
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Raise it when the values' meaning or the file's layout changes. */
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 struct header {
     char magic[8];
@@ -101,7 +101,7 @@ int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
 
 /* Bytes of the file before column j's ranges, before its values, and before its checksum. */
 static size_t ranges_begin(const struct slices *s, int j) {
-    return sizeof(struct header) + 3 * (size_t)s->rows * (size_t)j;
+    return sizeof(struct header) + 3 * slices_before(s, j);
 }
 static size_t values_begin(const struct slices *s, int j) {
     return ranges_begin(s, s->columns) + s->begin[j] * sizeof *s->value;
@@ -200,8 +200,8 @@ int slices_writer_descriptor(const struct slices_writer *w) { return w->fd; }
 uint64_t *slices_writer_sums(struct slices_writer *w) { return w->column; }
 
 evn_status slices_writer_ranges(struct slices_writer *w, const struct slices *s, int from, int to) {
-    const size_t rows = (size_t)s->rows;
     for (int j = from; j < to; j++) {
+        const size_t rows = slices_before(s, j + 1) - slices_before(s, j);
         put(w, s->first + slices_at(s, j), rows * sizeof *s->first);
         put(w, s->count + slices_at(s, j), rows * sizeof *s->count);
     }
@@ -350,8 +350,8 @@ static evn_status read_header(struct slices_reader *in, const struct header *wan
     in->reach = points_reach(mesh, o);
     if (o->filters && in->reach < s->kmax) in->reach = s->kmax;
     s->begin = calloc((size_t)s->columns + 1, sizeof *s->begin);
-    return s->begin ? EVN_OK
-                    : evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);
+    if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);
+    return o->near ? ranges_runs(s, o->near, NULL) : EVN_OK;
 }
 
 static evn_status open_file(struct slices_reader *in, int fd) {
@@ -403,9 +403,9 @@ const struct slices *slices_reader_slices(const struct slices_reader *in) { retu
 
 static int ranges_within(const struct slices_reader *in, int j) {
     const struct slices *s = in->s;
-    for (int i = 0; i < s->rows; i++) {
-        const size_t at = slices_at(s, j) + (size_t)i;
-        if (s->first[at] + s->count[at] - 1 > (i < in->vertices ? s->kmax : in->reach)) return 0;
+    for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w)) {
+        const int most = w.row < in->vertices ? s->kmax : in->reach;
+        if (s->first[w.at] + s->count[w.at] - 1 > most) return 0;
     }
     return 1;
 }
@@ -414,7 +414,7 @@ static int ranges_within(const struct slices_reader *in, int j) {
  * lead to as many values as then. */
 static void get_ranges(struct slices_reader *in, int j) {
     struct slices *s = in->s;
-    const size_t rows = (size_t)s->rows, at = slices_at(s, j);
+    const size_t at = slices_at(s, j), rows = slices_at(s, j + 1) - at;
     const struct sum sum = in->sum;
     get(in, s->first + at, rows * sizeof *s->first);
     get(in, s->count + at, rows * sizeof *s->count);

@@ -79,6 +79,10 @@ int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const str
 /* EVN_USAGE: an entry has so many steps. */
 evn_status range_too_far(const struct body *b, int steps);
 
+/* Runs of the rows in leaves near to each column, and of the points; column[columns]: its vertex,
+ * NULL: its number. EVN_MEMORY. */
+evn_status ranges_runs(struct slices *s, const struct octree *near, const int *column);
+
 /* Room for the ranges of columns from .. to-1, instead of others. EVN_MEMORY. */
 evn_status ranges_room(struct slices *s, int from, int to);
 

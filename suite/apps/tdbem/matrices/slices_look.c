@@ -5,6 +5,8 @@
 
 void slices_close(struct slices *s) {
     if (!s) return;
+    free(s->run_start);
+    free(s->run);
     free(s->first);
     free(s->count);
     free(s->begin);
@@ -27,11 +29,11 @@ const double *slices_column(const struct slices *s, int j) {
 }
 
 const double *slices_row(const struct slices *s, int i, int j, int *first, int *count) {
-    const size_t e = slices_at(s, j);
     const double *value = slices_column(s, j);
-    for (int r = 0; r < i; r++) value += s->count[e + (size_t)r];
-    *first = s->first[e + (size_t)i];
-    *count = s->count[e + (size_t)i];
+    struct slices_walk w = slices_walk(s, j);
+    for (; w.row < i; slices_step(&w)) value += s->count[w.at];
+    *first = w.row == i ? s->first[w.at] : 0;
+    *count = w.row == i ? s->count[w.at] : 0;
     return value;
 }
 
@@ -48,13 +50,13 @@ evn_status slices_matrix_begin(struct slices_csr *m, int k, int from, int to) {
 }
 
 void slices_matrix_count(struct slices_csr *m, const struct slices *s, int from, int to) {
-    for (int j = from; j < to; j++) {
-        const size_t e = slices_at(s, j) + (size_t)m->first;
-        for (int i = 0; i < m->rows; i++) {
-            const int first = s->first[e + (size_t)i];
-            m->start[i + 2] += m->k >= first && m->k < first + s->count[e + (size_t)i];
+    const int end = m->first + m->rows;
+    for (int j = from; j < to; j++)
+        for (struct slices_walk w = slices_walk(s, j); w.row < end; slices_step(&w)) {
+            const int first = s->first[w.at];
+            if (w.row >= m->first && m->k >= first && m->k < first + s->count[w.at])
+                m->start[w.row - m->first + 2]++;
         }
-    }
 }
 
 evn_status slices_matrix_ready(struct slices_csr *m) {
@@ -85,11 +87,11 @@ void slices_matrix_put(struct slices_csr *m, int row, int column, double value) 
 void slices_matrix_add(struct slices_csr *m, const struct slices *s) {
     for (int j = s->from; j < s->to; j++) {
         const double *value = slices_column(s, j);
-        for (int i = 0; i < m->first + m->rows; i++) {
-            const size_t e = slices_at(s, j) + (size_t)i;
-            const int first = s->first[e], count = s->count[e];
-            if (i >= m->first && m->k >= first && m->k < first + count)
-                slices_matrix_put(m, i, j, value[m->k - first]);
+        const int end = m->first + m->rows;
+        for (struct slices_walk w = slices_walk(s, j); w.row < end; slices_step(&w)) {
+            const int first = s->first[w.at], count = s->count[w.at];
+            if (w.row >= m->first && m->k >= first && m->k < first + count)
+                slices_matrix_put(m, w.row, j, value[m->k - first]);
             value += count;
         }
     }

@@ -380,7 +380,8 @@ static int points_find(const struct slices *s, const struct body *b, const struc
         point_distances(b, x, wanted, near2);
         for (int c = 0; c < is->count; c++) {
             const int j = column_at(is, c);
-            const size_t at = (size_t)c * (size_t)s->rows + (size_t)(b->vertices + p);
+            const size_t at =
+                slices_find(s, b->vertices + p, s->low + c) - slices_before(s, s->low);
             double low2 = INFINITY;
             for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
                 low2 = fmin(low2, near2[b->ring[t]]);
@@ -525,32 +526,26 @@ static int sweep_behind(struct sweep *w, int cores, double share) {
     return w->failed || w->stopped;
 }
 
-/* Columns of the interval, all rows: those of near leaves. */
-static void near_columns(const struct slices *s, const struct body *b, const struct octree *o,
-                         const struct columns *is, int cores, int *longest) {
+/* The vertices' rows that have ranges. */
+static void near_columns(const struct slices *s, const struct body *b, const struct columns *is,
+                         int cores, int *longest) {
     int too_long = 0;
 #pragma omp parallel for num_threads(cores) schedule(dynamic, 8) reduction(max : too_long)
     for (int c = 0; c < is->count; c++) {
-        const int j = column_at(is, c);
-        const size_t at = (size_t)c * (size_t)s->rows;
-        memset(s->first + at, 0, (size_t)b->vertices * sizeof *s->first);
-        memset(s->count + at, 0, (size_t)b->vertices * sizeof *s->count);
-        const struct cell *leaf = &o->cell[o->leaf[j]];
-        for (int n = 0; n < leaf->nears; n++) {
-            const struct cell *near = &o->cell[o->list[leaf->near + n]];
-            for (int i = near->begin; i < near->end; i++) {
-                const int n = range_one(s->first + at + i, s->count + at + i, s, b, i, NULL, j);
-                if (n > too_long) too_long = n;
-            }
+        struct slices_walk w = slices_walk(s, s->low + c);
+        for (; w.row < b->vertices; slices_step(&w)) {
+            const int n =
+                range_one(s->first + w.at, s->count + w.at, s, b, w.row, NULL, column_at(is, c));
+            if (n > too_long) too_long = n;
         }
     }
-    *longest = too_long > *longest ? too_long : *longest;
+    *longest = too_long;
 }
 
 static evn_status near_find(struct slices *s, const struct body *b, const struct slices_options *o,
                             int cores, const struct columns *is) {
     int too_long = 0;
-    near_columns(s, b, o->near, is, cores, &too_long);
+    near_columns(s, b, is, cores, &too_long);
     if (points_find(s, b, o, cores, is, &too_long)) return no_room(b);
     return too_long ? range_too_far(b, too_long) : EVN_OK;
 }
@@ -590,8 +585,43 @@ evn_status ranges_sample(struct slices *s, const struct body *b, const struct sl
     return EVN_OK;
 }
 
+/* Adds rows behind those that there are; to the last run if it is of the same column and ends
+ * there. */
+static void add_run(struct slices *s, size_t *runs, size_t begin, int from, int to) {
+    const size_t at = s->run[*runs].at;
+    if (*runs > begin && s->run[*runs - 1].to == from)
+        s->run[*runs - 1].to = to;
+    else
+        s->run[(*runs)++] = (struct slices_run){from, to, at};
+    s->run[*runs].at = at + (size_t)(to - from); /* where the one after it begins */
+}
+
+evn_status ranges_runs(struct slices *s, const struct octree *o, const int *column) {
+    const int vertices = o->cell[0].end;
+    size_t most = 1, runs = 0;
+    for (int c = 0; c < s->columns; c++)
+        most += (size_t)o->cell[o->leaf[column ? column[c] : c]].nears + 1;
+    s->run_start = malloc(((size_t)s->columns + 1) * sizeof *s->run_start);
+    s->run = malloc(most * sizeof *s->run);
+    if (!s->run_start || !s->run)
+        return evn_fail(EVN_MEMORY, "matrices: no memory for the near rows of %d columns",
+                        s->columns);
+    s->run->at = 0;
+    for (int c = 0; c < s->columns; c++) {
+        const struct cell *leaf = &o->cell[o->leaf[column ? column[c] : c]];
+        const size_t begin = s->run_start[c] = runs;
+        for (int n = 0; n < leaf->nears; n++) {
+            const struct cell *near = &o->cell[o->list[leaf->near + n]];
+            add_run(s, &runs, begin, near->begin, near->end);
+        }
+        if (vertices < s->rows) add_run(s, &runs, begin, vertices, s->rows);
+    }
+    s->run_start[s->columns] = runs;
+    return EVN_OK;
+}
+
 evn_status ranges_room(struct slices *s, int from, int to) {
-    const size_t entries = (size_t)(to - from) * (size_t)s->rows;
+    const size_t entries = slices_before(s, to) - slices_before(s, from);
     free(s->first);
     free(s->count);
     s->low = from;
@@ -605,18 +635,16 @@ evn_status ranges_room(struct slices *s, int from, int to) {
 
 void ranges_measure(struct slices *s, int from, int vertices) {
     for (int j = from; j < s->high; j++) {
-        const uint16_t *first = s->first + slices_at(s, j);
-        const uint8_t *count = s->count + slices_at(s, j);
         size_t sum = 0;
-        int longest = s->longest;
-        for (int i = 0; i < s->rows; i++) {
-            sum += count[i];
-            longest = count[i] > longest ? count[i] : longest;
-            if (i + 1 == vertices) s->nnz += sum;
+        for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w)) {
+            const int count = s->count[w.at], last = s->first[w.at] + count - 1;
+            sum += (size_t)count;
+            if (count > s->longest) s->longest = count;
+            if (w.row < vertices)
+                s->nnz += (size_t)count;
+            else if (last > s->kmax_points)
+                s->kmax_points = last;
         }
-        for (int i = vertices; i < s->rows; i++)
-            if (first[i] + count[i] - 1 > s->kmax_points) s->kmax_points = first[i] + count[i] - 1;
-        s->longest = longest;
         s->begin[j + 1] = s->begin[j] + sum;
     }
 }
