@@ -75,6 +75,8 @@ struct search {
     const void *base;
     int n, some, empty; /* parts so far; whether there are empty ones */
     const void *found;
+    const void *first; /* where memory is looked for: element 0, or of an empty part that the loop
+                          names its first element, since element 0 may be another array's */
 };
 
 static void look(struct search *q, const void *memory) {
@@ -85,8 +87,11 @@ static void look(struct search *q, const void *memory) {
 }
 
 static void look_at_loop(struct search *q) {
-    for (int i = 0; i < cu_here.maps; i++)
-        if (cu_here.map[i].base == q->base) look(q, memory_of(&cu_here.map[i]));
+    for (int i = 0; i < cu_here.maps; i++) {
+        if (cu_here.map[i].base != q->base) continue;
+        look(q, memory_of(&cu_here.map[i]));
+        if (q->empty) q->first = cu_here.map[i].memory;
+    }
 }
 
 static void look_at_data(struct search *q) {
@@ -98,13 +103,13 @@ static void look_at_data(struct search *q) {
 }
 
 const void *cu_section(const void *base, int n) {
-    struct search q = {.base = base, .n = n};
+    struct search q = {.base = base, .n = n, .first = base};
     int region;
     size_t within;
     look_at_loop(&q);
     if (!q.some) look_at_data(&q);
     if (q.some || n) return q.found;
     const int nothing =
-        q.empty && (!evn_cu_place() || evn_place_find(evn_cu_place(), base, &region, &within));
+        q.empty && (!evn_cu_place() || evn_place_find(evn_cu_place(), q.first, &region, &within));
     return nothing ? NULL : base;
 }
