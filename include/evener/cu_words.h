@@ -18,6 +18,8 @@
 #    undef auto
 #    pragma push_macro("B")
 #    undef B
+#    pragma push_macro("base")
+#    undef base
 #    pragma push_macro("begin")
 #    undef begin
 #    pragma push_macro("body")
@@ -254,6 +256,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("at")
 #    pragma pop_macro("auto")
 #    pragma pop_macro("B")
+#    pragma pop_macro("base")
 #    pragma pop_macro("begin")
 #    pragma pop_macro("body")
 #    pragma pop_macro("bool")
