@@ -79,7 +79,7 @@ class Choice(Base):
         # two zones a unit gain nothing by more than six cores each; units that many share have all cores but one or two. By vectors of eight lines, and of four
         many = "package:4 l3:16 core:32 pu:1"
         for class_, synthetic, *units in (("S", "l3:5 core:7 pu:1", "2:CPU:12", "1:CPU:28,1:CPU:7"), ("S", many, "4:CPU:16", "4:CPU:27"),
-                                          ("B", many, "23:CPU:89", "22:CPU:93"), ("C", many, "32:CPU:64"), ("D", many, "93:CPU:22")):
+                                          ("B", many, "23:CPU:89", "22:CPU:93"), ("C", many, "64:CPU:32", "32:CPU:64"), ("D", many, "256:CPU:8", "93:CPU:22")):
             self.assertIn(self.units("bt-mz", "--class", class_, HWLOC_SYNTHETIC=synthetic), units)
 
     def test_kinds(self):
