@@ -2,6 +2,7 @@
  * grown from one vertex, and the border between the two is improved on each level by passes in
  * which the best move is taken even if it is a bad one (Fiduccia and Mattheyses, "A Linear-Time
  * Heuristic for Improving Network Partitions", DAC 1982). */
+#include "policy/map/heap.h"
 #include "policy/map/levels.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,11 +18,6 @@ enum {
 #define EVEN   0.003 /* allowed error, as a part of the smaller part's weight */
 #define STALLS 0.95  /* ratio of two levels' vertices above which coarsening ends */
 
-/* Vertices of one side by gain, as a heap. */
-struct heap {
-    int *vertex, n;
-};
-
 struct cut {
     const struct level *g;
     char *side;
@@ -29,46 +25,16 @@ struct cut {
     double weight[2]; /* weight of each side */
     double want[2], slack;
     double cut;
-    double *all;  /* bytes of each vertex's links */
-    double *gain; /* reduction of the cut when each vertex moves */
-    int *place;   /* place of each vertex in its heap; -1: none; -2: moved in this pass */
-    int *trail;   /* vertices that have moved */
-    struct heap heap[2];
+    double *all;         /* bytes of each vertex's links */
+    double *gain;        /* reduction of the cut when each vertex moves */
+    int *place;          /* place of each vertex in its heap; -1: none; -2: moved in this pass */
+    int *trail;          /* vertices that have moved */
+    struct heap heap[2]; /* of each side */
     char *best;
     void *memory;
 };
 
-/* ---- heaps --------------------------------------------------------------------------------- */
-
-static void put(struct cut *c, struct heap *h, int at, int v) {
-    h->vertex[at] = v;
-    c->place[v] = at;
-}
-
-static void sift(struct cut *c, struct heap *h, int at, int v) {
-    const double gain = c->gain[v];
-    for (; at > 0 && c->gain[h->vertex[(at - 1) / 2]] < gain; at = (at - 1) / 2)
-        put(c, h, at, h->vertex[(at - 1) / 2]);
-    for (int child; (child = 2 * at + 1) < h->n; at = child) {
-        if (child + 1 < h->n && c->gain[h->vertex[child + 1]] > c->gain[h->vertex[child]]) child++;
-        if (!(c->gain[h->vertex[child]] > gain)) break;
-        put(c, h, at, h->vertex[child]);
-    }
-    put(c, h, at, v);
-}
-
-static void push(struct cut *c, int v) {
-    struct heap *h = &c->heap[(int)c->side[v]];
-    h->n++;
-    sift(c, h, h->n - 1, v);
-}
-
-static void drop(struct cut *c, int v) {
-    struct heap *h = &c->heap[(int)c->side[v]];
-    const int at = c->place[v], last = h->vertex[--h->n];
-    c->place[v] = -1;
-    if (last != v) sift(c, h, at, last);
-}
+static struct heap *heap_of(struct cut *c, int v) { return &c->heap[(int)c->side[v]]; }
 
 /* ---- one border ---------------------------------------------------------------------------- */
 
@@ -84,6 +50,10 @@ static int cut_open(struct cut *c, const struct level *g, double share, char *si
     c->heap[0].vertex = c->trail + n;
     c->heap[1].vertex = c->heap[0].vertex + n;
     c->best = (char *)(c->heap[1].vertex + n);
+    for (int i = 0; i < 2; i++) {
+        c->heap[i].place = c->place;
+        c->heap[i].gain = c->gain;
+    }
     double all = 0, heaviest = 0;
     for (int v = 0; v < g->n; v++) {
         all += g->weight[v];
@@ -128,9 +98,9 @@ static void flip(struct cut *c, int v) {
         if (o == v) continue;
         c->gain[o] += c->side[o] == from ? 2 * g->bytes[i] : -2 * g->bytes[i];
         if (c->place[o] >= 0)
-            sift(c, &c->heap[(int)c->side[o]], c->place[o], o);
+            heap_sift(heap_of(c, o), c->place[o], o);
         else if (c->place[o] == -1)
-            push(c, o);
+            heap_push(heap_of(c, o), o);
     }
 }
 
@@ -163,10 +133,11 @@ static int improve(struct cut *c) {
     c->heap[0].n = c->heap[1].n = 0;
     for (int v = 0; v < c->g->n; v++) c->place[v] = -1;
     for (int v = 0; v < c->g->n; v++)
-        if (c->gain[v] > -c->all[v] * (1 - 1e-12) || c->all[v] == 0 || over_before > 0) push(c, v);
+        if (c->gain[v] > -c->all[v] * (1 - 1e-12) || c->all[v] == 0 || over_before > 0)
+            heap_push(heap_of(c, v), v);
     for (int s; moves - kept < PATIENCE && (s = leaving(c)) >= 0;) {
         const int v = c->heap[s].vertex[0];
-        drop(c, v);
+        heap_drop(heap_of(c, v), v);
         c->place[v] = -2;
         if (!may_leave(c, v, s)) continue;
         flip(c, v);
@@ -200,7 +171,7 @@ static void grow(struct cut *c, int from) {
     for (int i = 0, next = from; c->weight[0] < c->want[0] && i < n; i++) {
         int v = c->heap[1].n ? c->heap[1].vertex[0] : -1;
         if (v >= 0) {
-            drop(c, v);
+            heap_drop(heap_of(c, v), v);
         } else { /* grow on in another component */
             while (c->place[next] != -1) next = next + 1 < n ? next + 1 : 0;
             v = next;

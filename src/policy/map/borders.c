@@ -3,6 +3,7 @@
  * each vertex at a border a few moves, the best one first even if it is a bad one, of which those
  * up to the best state stay (Sanders and Schulz, "Engineering Multilevel Graph Partitioning
  * Algorithms", ESA 2011). */
+#include "policy/map/heap.h"
 #include "policy/map/levels.h"
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +32,14 @@ struct borders {
     int *touched, touches;
     double own, all; /* bytes of this vertex to its own unit; of all its links */
     struct loss *loss;
-    char *moved;               /* 1: the vertex has moved in this pass */
-    double *gain;              /* of each vertex in the heap */
-    int *heap, heaped, *place; /* candidates of a search; the place of each, -1: none */
-    int *trail, *from;         /* moves of a search: vertex, unit that it came from */
-    int *border, at_border;    /* vertices that are or were at a border, each once */
-    char *is_there;            /* 1: the vertex is among them */
-    int *seeds;                /* those that a pass starts from */
+    char *moved;            /* 1: the vertex has moved in this pass */
+    char *is_there;         /* 1: the vertex is in `border` */
+    double *gain;           /* of each vertex in the heap */
+    struct heap heap;       /* candidates of a search */
+    int *lists;             /* memory of the heap and of these: */
+    int *trail, *from;      /* moves of a search: vertex, unit that it came from */
+    int *border, at_border; /* vertices that are or were at a border, each once */
+    int *seeds;             /* those that a pass starts from */
 };
 
 void borders_close(struct borders *b) {
@@ -45,7 +47,7 @@ void borders_close(struct borders *b) {
     free(b->load);
     free(b->count);
     free(b->moved);
-    free(b->heap);
+    free(b->lists);
     free(b->gain);
     free(b->loss);
     free(b);
@@ -61,9 +63,9 @@ struct borders *borders_open(const struct map_model *m) {
     b->count = malloc(2 * units * sizeof *b->count);
     b->moved = malloc(2 * n);
     b->gain = malloc(n * sizeof *b->gain);
-    b->heap = malloc(6 * n * sizeof *b->heap);
+    b->lists = malloc(6 * n * sizeof *b->lists);
     b->loss = malloc(n * sizeof *b->loss);
-    if (!b->load || !b->count || !b->moved || !b->gain || !b->heap || !b->loss) {
+    if (!b->load || !b->count || !b->moved || !b->gain || !b->lists || !b->loss) {
         borders_close(b);
         return NULL;
     }
@@ -71,8 +73,8 @@ struct borders *borders_open(const struct map_model *m) {
     b->cost = b->out + units;
     b->to = b->cost + units;
     b->touched = b->count + units;
-    b->place = b->heap + n;
-    b->trail = b->place + n;
+    b->heap = (struct heap){.vertex = b->lists, .place = b->lists + n, .gain = b->gain};
+    b->trail = b->lists + 2 * n;
     b->from = b->trail + n;
     b->border = b->from + n;
     b->seeds = b->border + n;
@@ -224,43 +226,18 @@ static void shorten(struct borders *b, const struct level *g, int *owner, double
 
 /* ---- searches ------------------------------------------------------------------------------ */
 
-static void put(struct borders *b, int at, int v) {
-    b->heap[at] = v;
-    b->place[v] = at;
-}
-
-/* Moves the vertex at `at` of the heap, whose gain is new, to where it belongs. */
-static void sift(struct borders *b, int at) {
-    const int v = b->heap[at];
-    const double gain = b->gain[v];
-    for (; at > 0 && b->gain[b->heap[(at - 1) / 2]] < gain; at = (at - 1) / 2)
-        put(b, at, b->heap[(at - 1) / 2]);
-    for (int child; (child = 2 * at + 1) < b->heaped; at = child) {
-        if (child + 1 < b->heaped && b->gain[b->heap[child + 1]] > b->gain[b->heap[child]]) child++;
-        if (!(b->gain[b->heap[child]] > gain)) break;
-        put(b, at, b->heap[child]);
-    }
-    put(b, at, v);
-}
-
-static void drop(struct borders *b, int v) {
-    const int at = b->place[v], last = b->heap[--b->heaped];
-    b->place[v] = -1;
-    if (last == v) return;
-    put(b, at, last);
-    sift(b, at);
-}
-
 /* Gives v, unless it has moved in this pass, its place among the candidates of a search. */
 static void enter(struct borders *b, const struct level *g, const int *owner, int v, double limit) {
     if (b->moved[v]) return;
     const int w = look(b, g, owner, v) ? best_unit(b, g->weight[v], owner[v], limit, 0) : -1;
     if (w >= 0) {
         b->gain[v] = b->to[w] - b->own;
-        if (b->place[v] < 0) put(b, b->heaped++, v);
-        sift(b, b->place[v]);
-    } else if (b->place[v] >= 0) {
-        drop(b, v);
+        if (b->heap.place[v] < 0)
+            heap_push(&b->heap, v);
+        else
+            heap_sift(&b->heap, b->heap.place[v], v);
+    } else if (b->heap.place[v] >= 0) {
+        heap_drop(&b->heap, v);
     }
     forget(b);
 }
@@ -277,9 +254,9 @@ static int search_from(struct borders *b, const struct level *g, int *owner, int
     double sum = 0, best = 0;
     int steps = 0, kept = 0;
     enter(b, g, owner, v, limit);
-    if (b->heaped && b->gain[v] < -HOPELESS * b->all) drop(b, v);
-    while (b->heaped && steps - kept < PATIENCE) {
-        v = b->heap[0];
+    if (b->heap.n && b->gain[v] < -HOPELESS * b->all) heap_drop(&b->heap, v);
+    while (b->heap.n && steps - kept < PATIENCE) {
+        v = b->heap.vertex[0];
         const double thought = b->gain[v];
         const int u = owner[v];
         look(b, g, owner, v);
@@ -289,10 +266,10 @@ static int search_from(struct borders *b, const struct level *g, int *owner, int
         forget(b);
         if (w >= 0 && gain < thought) { /* its best unit has no room any more */
             b->gain[v] = gain;
-            sift(b, 0);
+            heap_sift(&b->heap, 0, v);
             continue;
         }
-        drop(b, v);
+        heap_drop(&b->heap, v);
         if (w < 0) continue;
         b->moved[v] = 1;
         b->trail[steps] = v;
@@ -304,16 +281,15 @@ static int search_from(struct borders *b, const struct level *g, int *owner, int
         }
         for (int k = g->start[v]; k < g->start[v + 1]; k++) enter(b, g, owner, g->to[k], limit);
     }
-    while (b->heaped) drop(b, b->heap[b->heaped - 1]);
+    while (b->heap.n) heap_drop(&b->heap, b->heap.vertex[b->heap.n - 1]);
     while (steps-- > kept) go(b, g, owner, b->trail[steps], b->from[steps]);
     return kept > 0;
 }
 
-/* Searches from each vertex at a border, in random order; in later passes only beside vertices that
- * have moved. */
+/* Searches from each vertex at a border, in random order, pass by pass while that finds some. */
 static void straighten(struct borders *b, const struct level *g, int *owner, double limit) {
     unsigned long long seed = 1;
-    for (int v = 0; v < g->n; v++) b->place[v] = -1;
+    for (int v = 0; v < g->n; v++) b->heap.place[v] = -1;
     for (int pass = 0; pass < PASSES; pass++) {
         int n = b->at_border, found = 0;
         memset(b->moved, 0, (size_t)g->n);

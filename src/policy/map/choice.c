@@ -24,8 +24,8 @@
 #define OF_MANY  1.5  /* the same where tasks are many */
 
 enum {
-    BUDGET_OF_TASK = 60,       /* visits of links for each task, beside one of the next two */
-    REPAIR_OF_MANY = 32000000, /* visits of links of decide_many(); otherwise MAP_BUDGET */
+    BUDGET_OF_TASK = 60,       /* visits of links for each task, beside MAP_BUDGET or, .. */
+    REPAIR_OF_MANY = 32000000, /* .. in decide_many(), this */
     FEW = 300,                 /* tasks up to which Scotch makes more candidates */
     PROMPT = 64,               /* tasks up to which all repairs are done, in a millisecond or two */
     TRIES = 3,                 /* of the multilevel scheme for up to FEW_UNITS units */
@@ -81,7 +81,7 @@ static int with_scotch(const struct map_model *m) {
 static int levels_candidate(const struct map_model *m, int i, int *owner) {
     const int several = m->units <= FEW_UNITS && m->per_byte > 0 && !m->routes.kinds;
     return (m->tasks <= MAP_MANY && with_scotch(m)) || (i && !several) ||
-           map_multilevel(m, i + 1, owner);
+           map_multilevel(m, (unsigned)i + 1, owner);
 }
 
 /* Candidate i, the simple ones first; 1: there is none. */

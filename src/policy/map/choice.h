@@ -35,7 +35,7 @@ int map_by_nodes(const evn_problem *p, const struct map_model *m, int *owner);
 
 /* Evener's own multilevel scheme (levels.h); another seed gives another assignment. 1: no links,
  * fewer tasks than units, or not enough memory. */
-int map_multilevel(const struct map_model *m, int seed, int *owner);
+int map_multilevel(const struct map_model *m, unsigned long long seed, int *owner);
 
 /* Opens Scotch's library, once in a process. EVN_MISSING, without a message. Any thread. */
 evn_status map_scotch_open(void);
