@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this accuracy sixteen bits a value are not enough. */
-static int is_wide(double accuracy) { return accuracy < 3e-5; }
-
-double far_bytes(double accuracy, double taps) { return (is_wide(accuracy) ? 4 : 2) * taps + 2; }
-
 /* ---- row-vectors ---- */
 
 static int skeleton_count(const struct far *f, enum side side, int a) {
@@ -86,7 +81,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     if (status) return status;
     f->taps = vectors.taps.count;
     f->apart = vectors.taps.apart;
-    f->is_wide = is_wide(o->accuracy);
+    f->is_wide = far_is_wide(o->accuracy);
     for (int a = 0; a < all; a++) wanted += c->cell[a].fars && far_wants(f, a);
 #pragma omp parallel num_threads(o->cores)
     {
@@ -144,7 +139,7 @@ static void measure_level(struct far *f, int level) {
         is->work[a + 1 - c->first[level]] =
             is->work[a - c->first[level]] + (far_wants(f, a) ? values + 1 : 0);
         f->values += values;
-        f->bytes += far_bytes(f->is_wide ? 0 : 1, f->taps) * (double)t->entries;
+        f->bytes += far_bytes(f->is_wide, f->taps) * (double)t->entries;
     }
 }
 
@@ -258,7 +253,7 @@ static void down(const struct far *f, int a, double *const *local, double *sum) 
 /* Adds to `rest` what far cells make of a constant in each row. */
 static evn_status constant_sums(struct far *f) {
     const int all = f->cells->first[f->cells->level + 1];
-    double **part = calloc(2 * (size_t)all, sizeof *part), **local = part + all;
+    double **part = calloc(2 * (size_t)all, sizeof *part), **local = part ? part + all : NULL;
     int ok = part != NULL;
     for (int a = 0; ok && a < all; a++) {
         part[a] = calloc((size_t)skeleton_count(f, SOURCES, a) + 1, sizeof **part);

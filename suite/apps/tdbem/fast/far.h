@@ -84,8 +84,9 @@ struct far_options {
     evn_cluster *cluster; /* whose ranks have rows each; NULL: this process alone */
 };
 
-/* Of a row-vector of so many taps. */
-double far_bytes(double accuracy, double taps);
+/* Whether sixteen bits a value are not enough, and the bytes of a row-vector. */
+static inline int far_is_wide(double accuracy) { return accuracy < 3e-5; }
+static inline double far_bytes(int is_wide, double taps) { return (is_wide ? 4 : 2) * taps + 2; }
 
 /* Makes skeletons and row-vectors; the cells must outlive it. Every rank calls it. EVN_USAGE:
  * slices' options; EVN_MEMORY; EVN_STOPPED. */

@@ -119,7 +119,7 @@ struct method_needs method_expect(const tdbem *p) {
                 others +=
                     skeleton_size(&o->cell[o->list[cell->far + b]], edges, p->options.accuracy);
             needs.values += each * size * others;
-            needs.bytes += far_bytes(p->options.accuracy, each) * size * others;
+            needs.bytes += far_bytes(far_is_wide(p->options.accuracy), each) * size * others;
             needs.state += 8 * size * (16 + 10 * edges / step);
         }
     }
