@@ -33,7 +33,7 @@ static evn_status count(evn_unit *unit, evn_batch *batch, void *bins) {
 
 /* Adds to rank 0's two numbers. */
 static evn_status add(int64_t up, int64_t sum) {
-    int64_t both[2];
+    int64_t both[2] = {0};
     evn_status status = evn_shared_lock(shared, 0);
     if (status) return status;
     status = evn_shared_get(shared, 0, AT(STEPS_UP), both, sizeof both);
