@@ -410,7 +410,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                         gas_of(q, value.d, i < BT_LINES ? 1.0 : -1.0));
             }
         }
-        if (visit == 0 && none == 0 && !BT_IN_REGISTERS) { /* before the first row, itself */
+        if (!BT_IN_REGISTERS && visit == 0 && none == 0) { /* before the first row, itself */
             EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
         }
 
