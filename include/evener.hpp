@@ -271,7 +271,7 @@ class unit {
     explicit unit(evn_unit *handle) noexcept : handle_(handle) {}
     int number() const noexcept { return evn_unit_number(handle_); }
     int cores() const noexcept { return evn_unit_cores(handle_); }
-    bool is_cpu() const noexcept { return evn_unit_is_cpu(handle_) != 0; }
+    bool is_cpu() const noexcept { return evn_unit_is_gpu(handle_) == 0; }
     bool is_gpu() const noexcept { return evn_unit_is_gpu(handle_) != 0; }
     evn_unit *get() const noexcept { return handle_; }
 

@@ -44,15 +44,15 @@ extern "C" {
  * Tasks that were decided to be on another rank travel as the next run begins. Where several born
  * tasks share origins, all of these go to the rank of the first of them.
  *
- * EVN_USAGE, beside evn_schedule_change()'s: from within a body, a job or a visit; an exchange's
- * second half is open, or tasks were announced to it (evn_exchange_ahead()) and it has not run
- * since; under evn_session_place(): a born task's region is not registered; over ranks, on all of
- * them: ranks differ, the message names the first that does; origins of a born task were sent to
- * several ranks for other tasks; under evn_session_place() a region of a born task is another
- * task's, also of before. EVN_MEMORY; over ranks EVN_DEVICE: an origin's
- * only valid copy was on a device that is lost. After a failure the loop, its schedule, its
- * exchanges and the data of all tasks are as before, on all ranks: an origin that goes to another
- * rank has memory on both until all have agreed. */
+ * EVN_USAGE: origins are wrong (the message names the task); a number is out of its range; from
+ * within a body, a job or a visit; an exchange's second half is open, or tasks were announced to it
+ * (evn_exchange_ahead()) and it has not run since; under evn_session_place(): a born task's region
+ * is not registered; over ranks, on all of them: ranks differ, the message names the first that
+ * does; origins of a born task were sent to several ranks for other tasks; under
+ * evn_session_place() a region of a born task is another task's, also of before. EVN_MEMORY; over
+ * ranks EVN_DEVICE: an origin's only valid copy was on a device that is lost. After a failure the
+ * loop, its schedule, its exchanges and the data of all tasks are as before, on all ranks: an
+ * origin that goes to another rank has memory on both until all have agreed. */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
 /* Number of changes since the loop was opened. */

@@ -147,7 +147,7 @@ void evn_loop_devices_now(const evn_loop *loop, int *device);
 const int *evn_loop_next(const evn_loop *loop, int *draws);
 
 /* Stealing: a CPU unit that has done its own tasks takes tasks of a unit that is late, in runs and
- * visits, under schedules of which evn_schedule_steals() is true; not over ranks, beside devices,
+ * visits, under the default schedule, auto; not over ranks, beside devices,
  * or where regions must be moved. A body then gets a unit's tasks in several batches, with other
  * units' tasks among them; evn_loop_owner() names the schedule's unit all the same, which is
  * charged with the time. Bodies that use the tasks' own data, and workspace of the unit that they

@@ -47,9 +47,6 @@ int evn_machine_cores(const evn_machine *machine);
 /* The operating system's number of core `core`, 0 <= core < evn_machine_cores(); -1 beyond. */
 int evn_machine_core_number(const evn_machine *machine, int core);
 
-/* The core with the operating system's hardware thread `number`; -1: no core of this process. */
-int evn_machine_core_of(const evn_machine *machine, int number);
-
 /* 1 if another program of this host has claimed core `core`: its units' threads are bound there
  * (EVENER_BIND=auto, <evener/unit.h>). 0 beyond, and where claims cannot be read. */
 int evn_machine_core_claimed(const evn_machine *machine, int core);
@@ -97,12 +94,6 @@ int evn_machine_part_of(const evn_machine *machine, int core);
 
 /* 1: this is the node that the process runs on; 0: a machine that does not exist. */
 int evn_machine_is_here(const evn_machine *machine);
-
-/* In words, for messages: why this process may use fewer cores than the node has, as "its affinity
- * mask leaves it 1 of 2 cores, and mpirun binds its ranks unless it is told ..", or why nothing can
- * run on the machine, as "HWLOC_XMLFILE names another machine than this one, ..". "": it has all
- * cores of its node, or of those that evn_machine_open_within() was given. Owned by the machine. */
-const char *evn_machine_reason(const evn_machine *machine);
 
 /* Lets the calling thread, and threads that it creates later, run on the machine's cores and
  * nowhere else. With EVENER_BIND=none it does nothing. EVN_USAGE: the machine is not this node;

@@ -23,8 +23,8 @@
  *
  * Every byte that moves is counted by pair of spaces.
  *
- * Any thread may call any of these functions at any time, except those that open, close, keep,
- * restore and lose, during which no other thread may use the place. A query about a region that
+ * Any thread may call any of these functions at any time, except those that open and
+ * close, during which no other thread may use the place. A query about a region that
  * another thread is acquiring returns the state before or after. A region or space that does not
  * exist is EVN_USAGE; functions without a status return -1, 0 or NULL, with evn_message(). */
 #ifndef EVENER_PLACE_H
@@ -128,22 +128,6 @@ void *evn_place_host(const evn_place *place, int region);
 
 /* Size of a region, bytes. */
 size_t evn_place_bytes(const evn_place *place, int region);
-
-/* ---- snapshots and lost devices ---- */
-
-/* Takes a snapshot of all regions except absent ones. After a failure the earlier snapshot is still
- * there. EVN_USAGE: a region is held; EVN_MEMORY; EVN_DEVICE. */
-evn_status evn_place_keep(evn_place *place);
-
-/* Restores the snapshot, valid on the host, and releases all held regions. A region added (or
- * arrived) since the snapshot stays as it is. EVN_USAGE: there is no snapshot; or such a region is
- * not valid on the host: the message names it, and nothing has changed. EVN_MEMORY. */
-evn_status evn_place_restore(evn_place *place);
-
-/* Declares the device of a space lost: its resources are closed, its copies are invalid, and
- * nothing is held there. Then call evn_place_restore(). Numbers of other spaces stay. For the
- * host's space it only leaves a message. */
-void evn_place_lose(evn_place *place, int space);
 
 /* ---- counting ---- */
 

@@ -188,7 +188,7 @@ typedef struct evn_problem {
     const int *space;       /* U, >= 0: units of equal space share their memory; NULL: all do */
     const double *state;    /* n: bytes that go along to another space; NULL: none */
     double carry;           /* seconds a byte of `state`, >= 0 and finite; 0: not known, 1e-9 until
-                               evn_schedule_carried() */
+                               ranks measure it */
 } evn_problem;
 
 typedef struct evn_loop evn_loop;
@@ -233,7 +233,7 @@ evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
 
 /* Replaces the tasks' weights from the next instance on, as for cells whose atoms have moved: one
  * for each task, >= 0 and finite, copied; NULL: all 1. The loop keeps its regions, its totals and
- * the learnt seconds per weight (evn_schedule_weights() describes the new assignment of each
+ * the learnt seconds per weight (docs/schedule.md describes the new assignment of each
  * schedule). Unchanged weights are compared and change nothing. Call it between instances, from the
  * thread that runs the loop; within a job (evn_loop_join()) from the first unit's leader, while the
  * others wait for it, as before evn_unit_synchronize(). Over ranks it is collective, with the same

@@ -82,18 +82,6 @@ const int *evn_schedule_owner(const evn_schedule *schedule);
  * negative or not finite; nothing was learnt. */
 evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const double *seconds);
 
-/* Replaces the weights from the next instance on, as for cells whose atoms have moved: n numbers,
- * >= 0 and finite, copied; NULL: all 1. Learnt times scale with the weight: a task of twice the
- * weight is expected to take twice as long; a task that weighed nothing takes the mean time of its
- * weight. The assignment follows: under auto and map tasks move until it is as even as before;
- * interval, guided:time and binpack:time search again; binpack, weighted and optimal, by time too,
- * plan again. All of these change the assignment only where that saves a fiftieth of an instance
- * and, where times are known, pays for the moves. guided:size moves its boundaries once per
- * instance again; static and dynamic ignore weights. Call it between instances. Equal weights
- * change nothing. EVN_USAGE: a weight is negative or not finite, and nothing has changed.
- * EVN_MEMORY. */
-evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
-
 /* Other tasks, as of an adaptive mesh (<evener/change.h> has the words): n of them; m is the number
  * of tasks before. Arrays are only read during
  * the call. */
@@ -120,33 +108,8 @@ typedef struct evn_change {
                     change, beside what goes with origins; 0: what pays */
 } evn_change;
 
-/* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its
- * cost; a born one costs by its weight what its origins did by theirs. Owners:
- *
- * - auto, map: each task begins on the unit of its heaviest origin (the first of equal ones); from
- *   there tasks move until units are even and few bytes are cut, as far as that pays over the
- *   instances to come. Over many changes the cut grows beyond a new plan's: open a loop anew from
- *   time to time where bytes count.
- * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
- *   time at once to where learnt costs are even.
- * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter;
- *   binpack:time by learnt costs, and where they pay.
- * - static, weighted: cut anew. dynamic: drawn, and memorized anew.
- *
- * EVN_USAGE: the origins are wrong (the message names the task), or a number is out of its range;
- * EVN_MEMORY. After a failure the schedule is as before. */
-evn_status evn_schedule_change(evn_schedule *schedule, const evn_change *change);
-
-/* Reports the cost of migrations: `bytes` of states went to other spaces in `seconds`. The schedule
- * uses a mean of reports that favours recent ones. EVN_USAGE: bytes not above 0, a negative time,
- * or either not finite. */
-evn_status evn_schedule_carried(evn_schedule *schedule, double bytes, double seconds);
-
 /* Number of instances learnt so far. */
 int evn_schedule_instance(const evn_schedule *schedule);
-
-/* 1 if the assignment will not change as long as tasks and units keep their speeds. */
-int evn_schedule_settled(const evn_schedule *schedule);
 
 /* The assignment as one line of text, and back. The text names the schedule, the numbers of tasks
  * and units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3"; after changes
@@ -168,11 +131,6 @@ char *evn_schedule_explain(const evn_schedule *schedule);
 
 /* 1 if cores are to be reassigned after the schedule: binpack:reassign. */
 int evn_schedule_reassigns(const evn_schedule *schedule);
-
-/* 1 if CPU units that have done their own tasks take tasks that other units have not begun, and do
- * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the
- * schedule's. evn_loop_stealing() has the details, and forbids it. */
-int evn_schedule_steals(const evn_schedule *schedule);
 
 /* Assigns cores instead of tasks: divides `cores` cores among the schedule's units by the loads of
  * its assignment, at least one each, at most N each under binpack:reassign,cap=N, so that the

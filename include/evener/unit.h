@@ -82,13 +82,6 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
 /* Closes the units. From within a job it leaves a message and closes nothing. NULL is accepted. */
 void evn_units_close(evn_units *units);
 
-/* Removes unit `number`, whose device has failed, and closes its devices; units behind it move up
- * by one. Loops on these units can then only be closed, and places must have lost the device's
- * space before (evn_place_lose()); <evener/recover.h> does all of this and keeps a loop running. By
- * the thread that opened the units. EVN_USAGE: another thread, the last unit, or the units are at
- * work. */
-evn_status evn_units_remove(evn_units *units, int number);
-
 /* The units' machine. */
 const evn_machine *evn_units_machine(const evn_units *units);
 
@@ -127,10 +120,6 @@ evn_unit *evn_units_here(void);
 int evn_units_running(const evn_units *units);
 
 /* A unit's properties, beside its number, cores and whether it is devices (<evener.h>). */
-int evn_unit_count(const evn_unit *unit);      /* number of units */
-int evn_unit_count_cpus(const evn_unit *unit); /* number of CPU units */
-int evn_unit_count_gpus(const evn_unit *unit); /* number of GPU units */
-int evn_unit_is_cpu(const evn_unit *unit);
 int evn_unit_core_number(const evn_unit *unit,
                          int core); /* the system's number of a core of the unit; -1 beyond */
 
@@ -177,7 +166,6 @@ int evn_units_devices(const evn_units *units);
  * (emulated:speed=..) and are unaffected. Between instances; an invalid factor changes nothing and
  * leaves a message. */
 void evn_unit_slow(evn_unit *unit, double factor);
-double evn_unit_slowness(const evn_unit *unit);
 
 /* Barrier of all units. Inside evn_units_run(), by every leader, outside of its team's regions;
  * elsewhere it returns at once, with a message. */

@@ -4,6 +4,7 @@
 #include <evener/predict.h>
 #include "base/argument.h"
 #include "loop/subteam_split.h"
+#include "schedule/version.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static evn_status run(struct model *m, const char *text, double *busy) {
     evn_status status = evn_schedule_open(&schedule, text, m->p);
     if (status) return status;
     /* a schedule that never changes has one instance to tell of */
-    const int most = evn_schedule_settled(schedule) ? 1 : INSTANCES + m->p->units;
+    const int most = schedule_settled(schedule) ? 1 : INSTANCES + m->p->units;
     for (int i = 0, same = 0, last = 0; !status && i < most && same < 2; i++) {
         memcpy(m->before, m->owner, bytes);
         const int chunk = evn_schedule_chunk(schedule);

@@ -18,7 +18,7 @@
  * no state to another space by themselves, and units with memories of their own (`space`), devices
  * or ranks, never draw: a task's data would travel each time.
  *
- * Where units steal tasks within an instance (evn_schedule_steals()), that does at once what the
+ * Where units steal tasks within an instance (schedule_steals()), that does at once what the
  * second and third mode would learn: the first mode is kept. */
 #include "policy/auto.h"
 #include "policy/simulate.h"
@@ -27,6 +27,7 @@
 #include "schedule/policy.h"
 #include "schedule/pool.h"
 #include "schedule/ranked.h"
+#include "schedule/weigh.h"
 #include <evener/status.h>
 #include <math.h>
 #include <stdlib.h>
@@ -306,7 +307,7 @@ static void weights(evn_schedule *s, const double *before) {
     (void)before;
     struct state *state = s->state;
     evn_schedule *map = state->map;
-    if (evn_schedule_weights(map, s->problem.weight)) return;
+    if (schedule_weights(map, s->problem.weight)) return;
     if (state->way == WARY) auto_wary(state, &s->problem, state->wary);
     if (s->chunk && state->weights++ % SORTED == 0) {
         state->sorted = 0;

@@ -4,6 +4,7 @@
 #include "session/session.h"
 #include "unit/descriptor.h"
 #include "unit/device_ops.h"
+#include "machine/cores.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,7 @@ static unsigned own_flags(unsigned flags) {
 static evn_status open_units(evn_session *s, const struct words *w) {
     evn_status status = EVN_OK;
     if (!(w->flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(s->machine))
-        status = evn_fail(EVN_USAGE, "%s", evn_machine_reason(s->machine));
+        status = evn_fail(EVN_USAGE, "%s", machine_reason(s->machine));
     else
         status = blame_words(
             w, evn_units_open_on(&s->units, s->machine, w->list, w->devices, own_flags(w->flags)));

@@ -5,6 +5,7 @@
  * anything: times on devices are exact. On cores times are compared with what the body itself has
  * seen, which they cannot be less than. With EVENER_TEST_DEVICE=opencl one test runs there. */
 #include "world.h"
+#include "unit/share.h"
 #include <evener/change.h>
 #include <evener/kernel.h>
 #include <math.h>
@@ -444,14 +445,14 @@ TEST(slow) {
         begin(&f, "2:CPU:1", NULL, "static");
         f.kind = kind;
         evn_unit *unit = evn_units_get(f.units, 1);
-        assert_true(evn_unit_slowness(unit) == 1);
+        assert_true(unit_slowness(unit) == 1);
         evn_unit_slow(unit, 0.5);
         assert_says("0.5");
         evn_unit_slow(unit, 1001);
         evn_unit_slow(unit, NAN);
-        assert_true(evn_unit_slowness(unit) == 1);
+        assert_true(unit_slowness(unit) == 1);
         evn_unit_slow(unit, 50);
-        assert_true(evn_unit_slowness(unit) == 50);
+        assert_true(unit_slowness(unit) == 50);
         for (int way = 0; way < WAYS; way++) {
             check_instance(&f, way);
             if (way == VISIT) continue;

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "loop/grid.h"
 #include "loop/internal.h"
+#include "schedule/version.h"
 #include "cluster/cluster.h"
 #include <unistd.h>
 
@@ -323,7 +324,7 @@ static void settle(struct grid *g, evn_cluster *cluster) {
     for (int settled = 0; !settled;) {
         must(g->step < 300);
         must_ok(grid_step(g));
-        settled = evn_schedule_settled(g->schedule);
+        settled = schedule_settled(g->schedule);
         must_ok(evn_cluster_tell(cluster, &settled, sizeof settled));
     }
 }

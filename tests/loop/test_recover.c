@@ -5,6 +5,7 @@
  * Run: ctest -R '^recover$' */
 #include "world.h"
 #include "loop/internal.h"
+#include "device/ops/kept.h"
 #include <evener/change.h>
 #include <evener/recover.h>
 
@@ -508,7 +509,7 @@ TEST(plain) {
             check_values(&p);
             assert_int_equal(p.lost + p.rebuilt + p.anew, 0);
             /* nothing is kept where nothing can fail */
-            if (!devices) assert_int_equal(evn_place_restore(p.place), EVN_USAGE);
+            if (!devices) assert_int_equal(place_restore(p.place), EVN_USAGE);
             end(&p);
         }
 }

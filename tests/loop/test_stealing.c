@@ -4,6 +4,7 @@
 #include "base/fork_join.h"
 #include "loop/alone.h"
 #include "loop/internal.h"
+#include "schedule/version.h"
 #include <evener.h>
 #include <pthread.h>
 #include <sched.h>
@@ -57,7 +58,7 @@ static void steal(int at_hand, int places) {
     const evn_access both = EVN_BOTH;
     memset(memory, 0, sizeof memory);
     assert_ok(evn_schedule_open(&schedule, "auto", &p));
-    assert_true(evn_schedule_steals(schedule));
+    assert_true(schedule_steals(schedule));
     assert_ok(evn_loop_open(&loop, units, schedule));
     if (places) {
         assert_ok(evn_place_open(&place, units, 0.5));

@@ -2,6 +2,7 @@
  * worth: recorded topologies (tests/machine/topology) and hwloc's synthetic ones. Run: ctest -R
  * '^parts$' */
 #include "check.h"
+#include "machine/cores.h"
 #include "unit/descriptor.h"
 #include <evener/unit.h>
 #include <hwloc.h>
@@ -70,7 +71,7 @@ TEST(laptop) {
     expect_part(m, 0, &(evn_part){0, 6, 0, 0, 2, 24 << 20});
     expect_part(m, 1, &(evn_part){6, 8, 1, 0, 1, 24 << 20});
     assert_int_equal(evn_machine_core_number(m, 5), 10);
-    assert_int_equal(evn_machine_core_of(m, 11), 5);
+    assert_int_equal(machine_core_of(m, 11), 5);
     assert_int_equal(evn_machine_core_number(m, 6), 12);
     expect_units(m, "auto", "1:CPU:6,1:CPU:8", (double[]){6, 8 * slow}, (int[]){0, 1});
     /* the list that auto has written means the same */
@@ -96,7 +97,7 @@ TEST(board) {
     expect_part(m, 1, &(evn_part){4, 4, 1, 0, 1, 0});
     for (int c = 0; c < 8; c++) {
         assert_int_equal(evn_machine_core_number(m, c), (c + 4) % 8);
-        assert_int_equal(evn_machine_core_of(m, (c + 4) % 8), c);
+        assert_int_equal(machine_core_of(m, (c + 4) % 8), c);
     }
     expect_units(m, "auto", "2:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
     evn_machine_close(m);
@@ -262,7 +263,7 @@ TEST(own_file) {
         overwrite(facts[i], other);
         assert_ok(evn_machine_open(&m));
         assert_false(evn_machine_is_here(m));
-        assert_non_null(strstr(evn_machine_reason(m), "HWLOC_XMLFILE names another machine"));
+        assert_non_null(strstr(machine_reason(m), "HWLOC_XMLFILE names another machine"));
         assert_fails(evn_machine_keep_to(m), EVN_USAGE, "HWLOC_XMLFILE names another machine");
         evn_machine_close(m);
     }

@@ -2,6 +2,7 @@
  * and the places of OpenMP say. Run: ctest -R '^within'; it runs a second time with OMP_PROC_BIND
  * set, which binds the first thread to one place before main() begins. */
 #include "machine_of_test.h"
+#include "machine/cores.h"
 #include <evener/unit.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,7 +20,7 @@ TEST(each_core) {
         evn_machine *share = open_share(&number, 1);
         assert_int_equal(evn_machine_cores(share), 1);
         assert_int_equal(evn_machine_core_number(share, 0), number);
-        assert_int_equal(evn_machine_core_of(share, number), 0);
+        assert_int_equal(machine_core_of(share, number), 0);
         assert_int_equal(evn_machine_is_here(share), 1);
         assert_true(evn_machine_memory(share) == evn_machine_memory(machine));
         assert_true(evn_machine_packages(share) >= evn_machine_packages(machine));
@@ -76,14 +77,14 @@ TEST(whole) {
     evn_machine *whole = open_share(NULL, 0);
     assert_true(evn_machine_cores(whole) >= evn_machine_cores(machine));
     for (int c = 0; c < evn_machine_cores(whole); c++)
-        assert_int_equal(evn_machine_core_of(whole, evn_machine_core_number(whole, c)), c);
+        assert_int_equal(machine_core_of(whole, evn_machine_core_number(whole, c)), c);
     for (int c = 0; c < evn_machine_cores(machine); c++)
-        assert_true(evn_machine_core_of(whole, evn_machine_core_number(machine, c)) >= c);
+        assert_true(machine_core_of(whole, evn_machine_core_number(machine, c)) >= c);
     for (int level = 1; level <= 3; level++)
         assert_true(evn_machine_cache(whole, level, NULL) ==
                     evn_machine_cache(machine, level, NULL));
-    assert_int_equal(evn_machine_core_of(whole, -1), -1);
-    assert_int_equal(evn_machine_core_of(whole, 1 << 20), -1);
+    assert_int_equal(machine_core_of(whole, -1), -1);
+    assert_int_equal(machine_core_of(whole, 1 << 20), -1);
     evn_machine_close(whole);
 }
 

@@ -42,7 +42,6 @@ static int in_body(struct inside *in, int row) {
     struct world *w = in->w;
     int step = 0;
     USAGE("for them", evn_units_run(w->units, job, NULL))
-    USAGE("from within a job", evn_units_remove(w->units, 0))
     SAYS("from within a job", evn_units_close(w->units))
     USAGE("for them", evn_units_check_binding(w->units))
     USAGE("at work", evn_loop_run(w->loop, nothing, NULL))
@@ -62,7 +61,6 @@ static int in_body(struct inside *in, int row) {
     USAGE("cannot be acquired", evn_exchange_start(w->exchange, &step))
     USAGE("is held", evn_recovery_keep(w->recovery, 0))
     USAGE("at work", evn_recovery_go_on(w->recovery, EVN_DEVICE, &step))
-    USAGE("is held", evn_place_keep(w->place))
     USAGE("held", evn_place_remove(w->place, evn_batch_tasks(in->batch, &step)[0]))
     CALLS_END
 }
@@ -145,7 +143,6 @@ static int in_job(struct inside *in, int row) {
     USAGE("return first", evn_units_run(w->units, job, NULL))
     USAGE("at work", evn_loop_run(w->loop, nothing, NULL))
     USAGE("at work", evn_loop_visit(w->loop, nothing, NULL))
-    USAGE("from within a job", evn_units_remove(w->units, 1))
     SAYS("from within a job", evn_units_close(w->units))
     USAGE("return first", evn_exchange_run(w->exchange))
     CALLS_END
@@ -183,7 +180,6 @@ int calls_in_job(struct world *w, int row) {
 static int by_another(struct world *w, int row) {
     int step = 0;
     USAGE("the thread that opened them", evn_units_run(w->units, job, NULL))
-    USAGE("the thread that opened them", evn_units_remove(w->units, 0))
     USAGE("the thread that opened them", evn_loop_run(w->loop, nothing, NULL))
     USAGE("the thread that opened them", evn_loop_visit(w->loop, nothing, NULL))
     USAGE("the thread that opened them", evn_loop_visit_host(w->loop, nothing, NULL, EVN_READ))
@@ -222,7 +218,6 @@ static int in_another(struct world *w, int row) {
     const evn_problem p = {.tasks = TASKS};
     int step = 0;
     USAGE("forked", evn_units_run(w->units, job, NULL))
-    USAGE("forked", evn_units_remove(w->units, 0))
     USAGE("forked", evn_loop_run(w->loop, nothing, NULL))
     USAGE("forked", evn_loop_visit(w->loop, nothing, NULL))
     USAGE("forked", evn_exchange_run(w->exchange))

@@ -6,6 +6,8 @@
  * case in this process, for a debugger. */
 #include "check.h"
 #include "misuse/mutate.h"
+#include "schedule/open.h"
+#include "schedule/weigh.h"
 #include <evener.h>
 #include <evener/change.h>
 #include <evener/distributed.h>
@@ -246,7 +248,7 @@ static void weigh(struct dice *d, evn_schedule *s, evn_loop *loop, int *refused)
     if (loop)
         TRY(refused, "evn_loop_weights()", evn_loop_weights(loop, weight));
     else
-        TRY(refused, "evn_schedule_weights()", evn_schedule_weights(s, weight));
+        TRY(refused, "schedule_weights()", schedule_weights(s, weight));
     call_end(&c);
 }
 
@@ -268,7 +270,7 @@ static void case_schedule(struct dice *d) {
         const evn_change *change = change_of(&c, before, NULL, 0);
         call_mutate(&c);
         if (!reads_beyond(change, before))
-            TRY(&refused, "evn_schedule_change()", evn_schedule_change(s, change));
+            TRY(&refused, "schedule_change()", change_tasks(s, change));
         call_end(&c);
     }
     if (s) check_owners(s);

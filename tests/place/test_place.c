@@ -2,6 +2,7 @@
  * emulated: what is stale there is NaN. */
 #include "world.h"
 #include "device/devices.h"
+#include "device/ops/kept.h"
 #include <evener/place.h>
 #include <math.h>
 #include <pthread.h>
@@ -170,7 +171,7 @@ TEST(space_of_a_unit) {
         assert_true(space > 0 && space < 3);
         assert_ptr_equal(evn_place_device(f.place, space), evn_unit_device(gpu, d));
     }
-    evn_place_lose(f.place, evn_place_space(f.place, gpu, 0));
+    place_lose(f.place, evn_place_space(f.place, gpu, 0));
     assert_int_equal(evn_place_space(f.place, gpu, 0), -1);
     assert_says("device 0 of unit 1 is in no space here, or was lost");
     assert_int_equal(evn_place_space(f.place, gpu, 1), 2);
@@ -311,7 +312,7 @@ TEST(absent) {
     for (int i = 0; i < DOUBLES; i++) assert_true(there[i] == i + 200 && here[i] == 0);
     /* what was valid only on a lost device cannot come home, and need not stay */
     use(&f, r, 1, EVN_BOTH);
-    evn_place_lose(f.place, 1);
+    place_lose(f.place, 1);
     assert_fails(evn_place_leave(f.place, r), EVN_DEVICE,
                  "region 6 was valid only on a device that is");
     assert_null(evn_place_host(f.place, r));
@@ -381,7 +382,7 @@ TEST(made) {
     expect_filled(&f, b, 7);
     /* lost: written once, and gone */
     acquire(&f, b, 1, EVN_BOTH);
-    evn_place_lose(f.place, 1);
+    place_lose(f.place, 1);
     assert_fails(evn_place_release(f.place, 1, &b, 1), EVN_USAGE, "held nowhere");
     assert_fails(evn_place_acquire(f.place, 1, &b, EVN_HOST, EVN_READ), EVN_DEVICE,
                  "region 7 was valid only on a device that is lost");
@@ -459,7 +460,7 @@ TEST(remove) {
     /* an absent one; one that was lost */
     assert_ok(evn_place_add(f.place, NULL, BYTES, &r));
     assert_ok(evn_place_remove(f.place, r));
-    evn_place_lose(f.place, 1);
+    place_lose(f.place, 1);
     assert_fails(evn_place_remove(f.place, n), EVN_DEVICE,
                  "region 7 was valid only on a device that is");
     assert_fails(evn_place_remove(f.place, n), EVN_USAGE, "there is no region 7");
@@ -715,7 +716,7 @@ TEST(many_spaces) {
     for (int s = 1; s <= DEVICES; s++) assert_true(evn_place_valid(f.place, made, s));
     use(&f, made, 66, EVN_BOTH);
     for (int s = 1; s <= DEVICES; s++) assert_int_equal(evn_place_valid(f.place, made, s), s == 66);
-    evn_place_lose(f.place, 66);
+    place_lose(f.place, 66);
     assert_int_equal(evn_place_where(f.place, made), -1);
     use(&f, 2, EVN_HOST, EVN_READ);
     expect_host(&f, 2, 100 * DEVICES);
@@ -726,16 +727,16 @@ TEST(many_spaces) {
 
 TEST(keep) {
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
-    assert_int_equal(evn_place_restore(f.place), EVN_USAGE);
+    assert_int_equal(place_restore(f.place), EVN_USAGE);
     add_on_device(&f, 1, 1);
-    assert_ok(evn_place_keep(f.place));
+    assert_ok(place_keep(f.place));
     assert_false(evn_place_valid(f.place, 1, EVN_HOST)); /* keeping moves nothing */
     add_on_device(&f, 1, 1);
-    evn_place_lose(f.place, 1);
+    place_lose(f.place, 1);
     int one = 1;
     assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_READ), EVN_USAGE);
     assert_int_equal(evn_place_acquire(f.place, 1, &one, EVN_HOST, EVN_READ), EVN_DEVICE);
-    assert_ok(evn_place_restore(f.place));
+    assert_ok(place_restore(f.place));
     use(&f, 1, EVN_HOST, EVN_READ);
     expect_host(&f, 1, 100);
     expect_host(&f, 0, 0);
@@ -746,16 +747,15 @@ TEST(keep) {
 TEST(keep_and_late_ones) {
     struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     int made, unwritten, absent, late, later;
-    assert_fails(evn_place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
+    assert_fails(place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
     assert_ok(evn_place_make(f.place, BYTES, &made));
     assert_ok(evn_place_make(f.place, BYTES, &unwritten));
     assert_ok(evn_place_add(f.place, NULL, BYTES, &absent));
     fill_on_device(&f, made, 2, 50);
     acquire(&f, 1, 1, EVN_READ);
-    assert_fails(evn_place_keep(f.place), EVN_USAGE,
-                 "region 1 cannot be kept: it is held in space 1");
+    assert_fails(place_keep(f.place), EVN_USAGE, "region 1 cannot be kept: it is held in space 1");
     release(&f, 1, 1);
-    assert_ok(evn_place_keep(f.place));
+    assert_ok(place_keep(f.place));
     assert_null(evn_place_host(f.place, made)); /* keeping moves nothing */
 
     double *there = malloc(BYTES), *here = malloc(BYTES);
@@ -771,12 +771,12 @@ TEST(keep_and_late_ones) {
     /* the late one is on a device only: nothing is changed */
     char text[64];
     snprintf(text, sizeof text, "no copy of region %d was kept, since it came later", late);
-    assert_fails(evn_place_restore(f.place), EVN_USAGE, text);
+    assert_fails(place_restore(f.place), EVN_USAGE, text);
     assert_int_equal(evn_place_where(f.place, made), 1);
     use(&f, late, EVN_HOST, EVN_READ);
     acquire(&f, 0, 2, EVN_BOTH); /* and somebody has failed with it in his hands */
-    evn_place_lose(f.place, 1);
-    assert_ok(evn_place_restore(f.place));
+    place_lose(f.place, 1);
+    assert_ok(place_restore(f.place));
 
     expect_filled(&f, made, 50);
     assert_int_equal(evn_place_where(f.place, made), EVN_HOST);
@@ -798,9 +798,9 @@ TEST(keep_and_late_ones) {
     assert_fails(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, "absent");
     /* what is lost cannot be kept */
     use(&f, 3, 2, EVN_BOTH);
-    evn_place_lose(f.place, 2);
-    assert_fails(evn_place_keep(f.place), EVN_DEVICE, "region 3 cannot be kept");
-    assert_ok(evn_place_restore(f.place));
+    place_lose(f.place, 2);
+    assert_fails(place_keep(f.place), EVN_DEVICE, "region 3 cannot be kept");
+    assert_ok(place_restore(f.place));
     use(&f, 3, EVN_HOST, EVN_READ);
     expect_host(&f, 3, 0);
     close_fixture(&f);

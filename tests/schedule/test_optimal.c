@@ -1,6 +1,8 @@
 /* The exact schedule: its bounds against every assignment of small problems, its answers against
  * the best of them, and what it must prove on BT-MZ. Run: ctest -R optimal */
 #include "schedule/open.h"
+#include "schedule/version.h"
+#include "schedule/weigh.h"
 #include "failing.h"
 #include "npbmz/npbmz.h"
 #include "policy/optimal/bound.h"
@@ -203,7 +205,7 @@ TEST(memory) {
             status = evn_schedule_open(&s, i < 2 ? "optimal:nodes=1,gap=0" : "optimal:limit=0",
                                        of[i % 2]);
             if (i == 2) fails = n;
-            if (!status) status = evn_schedule_weights(s, i == 2 ? weight : of[i]->weight);
+            if (!status) status = schedule_weights(s, i == 2 ? weight : of[i]->weight);
             if (!status && i == 2) status = evn_schedule_import(s, plan);
             ended = fails > 0;
             fails = 0;
@@ -487,7 +489,7 @@ TEST(awkward) {
                     if (!had[u]) fail_msg("kind %d: unit %d of %d starves", kind, u, units);
                 assert_true(proof->bound >= 0 && proof->gap >= 0 && isfinite(proof->gap));
                 assert_true(proof->longest >= proof->bound);
-                assert_true(evn_schedule_settled(s));
+                assert_true(schedule_settled(s));
                 evn_schedule_close(s);
             }
 }
@@ -767,7 +769,7 @@ TEST(by_time) {
     const evn_change c = {.tasks = 3, .first = first, .from = from, .kept = kept, .links = -1};
     s = open_or_fail("optimal:time,limit=0", &four);
     memcpy(owner, evn_schedule_owner(s), 3 * sizeof *owner);
-    assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+    assert_int_equal(change_tasks(s, &c), EVN_OK);
     assert_memory_equal(owner, evn_schedule_owner(s), 3 * sizeof *owner);
     assert_non_null(text = evn_schedule_explain(s));
     assert_non_null(strstr(text, "is not the plan's"));

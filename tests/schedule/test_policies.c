@@ -2,6 +2,7 @@
  * a plain way to find them, and what the learning they share does with slow units and spikes.
  * Run: ctest -R policies (and interval-table for the table of the paper interval is from) */
 #include "schedule/open.h"
+#include "schedule/version.h"
 #include "npbmz/npbmz.h"
 #include "schedule/core_reassignment.h"
 #include "policy/learn.h"
@@ -21,7 +22,7 @@ static void shares_are(const char *spec, const evn_problem *p, const int *expect
     for (int u = 0; u < p->units; u++)
         if (share[u] != expected[u])
             fail_msg("%s: unit %d has %d tasks, expected %d", spec, u, share[u], expected[u]);
-    assert_true(evn_schedule_settled(s));
+    assert_true(schedule_settled(s));
     assert_string_equal(evn_schedule_text(s), spec);
     evn_schedule_close(s);
 }
@@ -545,11 +546,11 @@ TEST(interval_keeps_the_best) {
         struct world w = {open_or_fail(spec, &p), TASKS, 4, cost, speed};
         best = INFINITY;
         for (int i = 0; i < iterations; i++) {
-            assert_false(evn_schedule_settled(w.s));
+            assert_false(schedule_settled(w.s));
             best = fmin(best, go(&w, -1, -1));
         }
         for (int i = 0; i < 5; i++) {
-            assert_true(evn_schedule_settled(w.s));
+            assert_true(schedule_settled(w.s));
             double now = go(&w, -1, -1);
             /* beyond the published steps what is kept may be shorter */
             if (now - best > 1e-9 || (iterations <= 4 && best - now > 1e-9))
@@ -616,7 +617,7 @@ TEST(interval_at_the_end) {
     for (int i = 0; i < 30; i++) go(&w, -1, -1);
     speed[1] /= 2;
     for (int i = 0; i < 3; i++) go(&w, -1, -1);
-    assert_true(evn_schedule_settled(w.s));
+    assert_true(schedule_settled(w.s));
     evn_schedule_close(w.s);
 }
 

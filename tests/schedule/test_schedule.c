@@ -1,6 +1,7 @@
 /* Schedules, each as a pure policy: no thread is started here. One set of checks for all of them,
  * then what each promises. Run: ctest -R schedule */
 #include "schedule/open.h"
+#include "schedule/version.h"
 #include "npbmz/npbmz.h"
 #include <math.h>
 
@@ -169,7 +170,7 @@ TEST(static) {
     evn_schedule *s = open_or_fail("static", &p);
     assert_memory_equal(evn_schedule_owner(s), expected, sizeof expected);
     assert_int_equal(evn_schedule_chunk(s), 0);
-    assert_true(evn_schedule_settled(s));
+    assert_true(schedule_settled(s));
     evn_schedule_close(s);
     /* chunks in turn, as OpenMP has them */
     static const int chunks[] = {0, 0, 1, 1, 2, 2, 3, 3, 0, 0};
@@ -177,7 +178,7 @@ TEST(static) {
     assert_string_equal(evn_schedule_text(s), "static:chunk=2");
     assert_memory_equal(evn_schedule_owner(s), chunks, sizeof chunks);
     assert_int_equal(evn_schedule_chunk(s), 0);
-    assert_true(evn_schedule_settled(s));
+    assert_true(schedule_settled(s));
     evn_schedule_close(s);
     s = open_or_fail("static:chunk=1000000000", &p); /* all to the first */
     for (int t = 0; t < 10; t++) assert_int_equal(evn_schedule_owner(s)[t], 0);
@@ -205,10 +206,10 @@ TEST(dynamic_memory) {
     assert_int_equal(evn_schedule_chunk(s), 1);
     evn_schedule_learn(s, a, t);
     assert_int_equal(evn_schedule_chunk(s), 1);
-    assert_false(evn_schedule_settled(s));
+    assert_false(schedule_settled(s));
     evn_schedule_learn(s, b, t);
     assert_int_equal(evn_schedule_chunk(s), 0);
-    assert_true(evn_schedule_settled(s));
+    assert_true(schedule_settled(s));
     assert_memory_equal(evn_schedule_owner(s), b, sizeof b);
     evn_schedule_learn(s, c, t); /* it is kept for good */
     assert_memory_equal(evn_schedule_owner(s), b, sizeof b);

@@ -1,9 +1,10 @@
-/* Weights that change (evn_schedule_weights()), in a virtual clock: that schedules which go by
+/* Weights that change (schedule_weights()), in a virtual clock: that schedules which go by
  * weights follow them to near what a fresh plan has, that seconds for a weight stay learnt, that
  * weights which stay change nothing, that few tasks move, and that wrong ones are refused.
  * Run: ctest -R '^weights$' */
 #include "schedule/open.h"
 #include "schedule/version.h"
+#include "schedule/weigh.h"
 #include <evener/schedule.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ TEST(learnt) {
         for (int step = 0; step < STEPS; step++) {
             memcpy(before, evn_schedule_owner(s), sizeof before);
             atoms(weight, step);
-            assert_ok(evn_schedule_weights(s, weight));
+            assert_ok(schedule_weights(s, weight));
             assert_memory_equal(evn_schedule_problem(s)->weight, weight, sizeof weight);
             const double took = run(s, weight, owner);
             if (step >= 60) sum += took;
@@ -82,7 +83,7 @@ TEST(planned) {
         if (evn_schedule_open(&s, of[i], &p) == EVN_MISSING) continue; /* without CBC */
         for (int step = 1; step < 30; step++) {
             atoms(weight, 7 * step);
-            assert_ok(evn_schedule_weights(s, weight));
+            assert_ok(schedule_weights(s, weight));
             fresh = open_or_fail(of[i], &p);
             double load[UNITS], time[2] = {0};
             for (int f = 0; f < 2; f++) {
@@ -113,7 +114,7 @@ TEST(scale) {
         memcpy(kept, evn_schedule_owner(s), sizeof kept);
         for (int step = 0; step < 40; step++) {
             for (int t = 0; t < TASKS; t++) weight[t] *= step % 2 ? 4 : 0.25;
-            assert_ok(evn_schedule_weights(s, weight));
+            assert_ok(schedule_weights(s, weight));
             run(s, weight, owner);
             assert_memory_equal(owner, kept, sizeof kept);
         }
@@ -131,7 +132,7 @@ TEST(pooled) {
     for (int step = 0; step < 3000; step++) {
         atoms(weight, step / 15);
         for (int t = 0; t < TASKS; t++) weight[t] *= 0.02;
-        assert_ok(evn_schedule_weights(s, weight));
+        assert_ok(schedule_weights(s, weight));
         const double took = run(s, weight, owner);
         if (step >= 1500) sum += took;
     }
@@ -150,21 +151,21 @@ TEST(same_and_none) {
         evn_schedule *s = open_or_fail(of[i], &p);
         for (int step = 0; step < 10; step++) run(s, weight, owner);
         const unsigned version = schedule_version(s);
-        assert_ok(evn_schedule_weights(s, weight));
+        assert_ok(schedule_weights(s, weight));
         assert_int_equal(schedule_version(s), version);
         /* nothing weighs anything; then all the same, and one far more than all others */
         for (int turn = 0; turn < 4; turn++) {
             for (int t = 0; t < TASKS; t++) weight[t] = turn == 2 && !t ? 1e300 : turn == 3;
-            assert_ok(evn_schedule_weights(s, turn == 1 ? NULL : weight));
+            assert_ok(schedule_weights(s, turn == 1 ? NULL : weight));
             for (int t = 0; t < TASKS; t++) assert_in_range(evn_schedule_owner(s)[t], 0, UNITS - 1);
             for (int t = 0; t < TASKS; t++) weight[t] = fmin(weight[t], 1e3);
             run(s, weight, owner);
         }
         const double kept = evn_schedule_problem(s)->weight[5];
         weight[5] = -1;
-        assert_int_equal(evn_schedule_weights(s, weight), EVN_USAGE);
+        assert_int_equal(schedule_weights(s, weight), EVN_USAGE);
         weight[5] = NAN;
-        assert_int_equal(evn_schedule_weights(s, weight), EVN_USAGE);
+        assert_int_equal(schedule_weights(s, weight), EVN_USAGE);
         assert_true(evn_schedule_problem(s)->weight[5] == kept);
         evn_schedule_close(s);
     }

@@ -5,6 +5,7 @@
 #include "base/claim.h"
 #include "base/idle.h"
 #include "base/process.h"
+#include "machine/cores.h"
 #include "unit/binding.h"
 #include "unit/contention.h"
 #include <evener.h>
@@ -272,7 +273,7 @@ static void assert_free(evn_units *units, int threads) {
     cpu_set_t free;
     CPU_ZERO(&free);
     for (int t = 0; t < CPU_SETSIZE; t++)
-        if (omp_get_num_places() ? evn_machine_core_of(on, t) >= 0 : CPU_ISSET(t, &at_start))
+        if (omp_get_num_places() ? machine_core_of(on, t) >= 0 : CPU_ISSET(t, &at_start))
             CPU_SET(t, &free);
     assert_ok(evn_units_run(units, look_at_masks, &s));
     for (int i = 0; i < threads; i++) assert_true(CPU_EQUAL(&s.mask[i], &free));

@@ -306,8 +306,6 @@ module evener
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_core_claimed(machine, core) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
-        integer(c_int) function evn_machine_core_of(machine, number) bind(c); import
-            type(c_ptr), value :: machine; integer(c_int), value :: number; end
         type(evn_core_limits) function evn_machine_limits(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int) function evn_machine_kinds(machine) bind(c); import; type(c_ptr), value :: machine; end
         type(c_ptr) function evn_machine_kind(machine, kind) bind(c); import
@@ -328,8 +326,6 @@ module evener
         integer(c_int) function evn_machine_numa_nodes(machine) bind(c); import; type(c_ptr), value :: machine; end
         ! ---- <evener/unit.h> ----
         subroutine evn_units_close(units) bind(c); import; type(c_ptr), value :: units; end
-        integer(c_int) function evn_units_remove(units, number) bind(c); import
-            type(c_ptr), value :: units; integer(c_int), value :: number; end
         type(c_ptr) function evn_units_machine(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_units_count(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_units_cpus(units) bind(c); import; type(c_ptr), value :: units; end
@@ -343,10 +339,6 @@ module evener
         type(c_ptr) function evn_units_here() bind(c); import; end
         integer(c_int) function evn_units_running(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_unit_number(unit) bind(c); import; type(c_ptr), value :: unit; end
-        integer(c_int) function evn_unit_count(unit) bind(c); import; type(c_ptr), value :: unit; end
-        integer(c_int) function evn_unit_count_cpus(unit) bind(c); import; type(c_ptr), value :: unit; end
-        integer(c_int) function evn_unit_count_gpus(unit) bind(c); import; type(c_ptr), value :: unit; end
-        integer(c_int) function evn_unit_is_cpu(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_is_gpu(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_cores(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_number(unit, core) bind(c); import
@@ -367,7 +359,6 @@ module evener
         integer(c_int) function evn_units_devices(units) bind(c); import; type(c_ptr), value :: units; end
         subroutine evn_unit_slow(unit, factor) bind(c); import
             type(c_ptr), value :: unit; real(c_double), value :: factor; end
-        real(c_double) function evn_unit_slowness(unit) bind(c); import; type(c_ptr), value :: unit; end
         subroutine evn_unit_synchronize(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_units_check_binding(units) bind(c); import; type(c_ptr), value :: units; end
         ! ---- <evener/cluster.h> ----
@@ -455,10 +446,6 @@ module evener
             type(c_ptr), value :: place; integer(c_int), value :: region; end
         integer(c_size_t) function evn_place_bytes(place, region) bind(c); import
             type(c_ptr), value :: place; integer(c_int), value :: region; end
-        integer(c_int) function evn_place_keep(place) bind(c); import; type(c_ptr), value :: place; end
-        integer(c_int) function evn_place_restore(place) bind(c); import; type(c_ptr), value :: place; end
-        subroutine evn_place_lose(place, space) bind(c); import
-            type(c_ptr), value :: place; integer(c_int), value :: space; end
         type(evn_moves) function evn_place_moves(place, from, to) bind(c); import
             type(c_ptr), value :: place; integer(c_int), value :: from, to; end
         subroutine evn_place_reset_moves(place) bind(c); import; type(c_ptr), value :: place; end
@@ -469,16 +456,8 @@ module evener
         integer(c_int) function evn_schedule_learn(schedule, owner, seconds) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), intent(in) :: owner(*); real(c_double), intent(in) :: seconds(*)
             end
-        integer(c_int) function evn_schedule_weights(schedule, weight) bind(c); import
-            type(c_ptr), value :: schedule; real(c_double), intent(in), optional :: weight(*); end
-        integer(c_int) function evn_schedule_change(schedule, change) bind(c); import
-            type(c_ptr), value :: schedule; type(evn_change), intent(in) :: change; end
-        integer(c_int) function evn_schedule_carried(schedule, bytes, seconds) bind(c); import
-            type(c_ptr), value :: schedule; real(c_double), value :: bytes, seconds; end
         integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
-        integer(c_int) function evn_schedule_settled(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassigns(schedule) bind(c); import; type(c_ptr), value :: schedule; end
-        integer(c_int) function evn_schedule_steals(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassign(schedule, cores, share) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), value :: cores; integer(c_int), intent(inout) :: share(*); end
         real(c_double) function evn_imbalance(units, seconds) bind(c); import
@@ -657,8 +636,6 @@ module evener
         integer(c_int) function c_evn_machine_open_synthetic(machine, description) &
             bind(c, name="evn_machine_open_synthetic"); import
             type(c_ptr), intent(inout) :: machine; character(kind=c_char), intent(in) :: description(*); end
-        type(c_ptr) function c_evn_machine_reason(machine) bind(c, name="evn_machine_reason"); import
-            type(c_ptr), value :: machine; end
         type(c_ptr) function c_evn_machine_processor(machine) bind(c, name="evn_machine_processor"); import
             type(c_ptr), value :: machine; end
         integer(c_int) function c_evn_units_open(units, machine, list, flags) bind(c, name="evn_units_open"); import
@@ -769,12 +746,6 @@ contains
         type(c_ptr), intent(inout) :: machine
         character(*), intent(in) :: description
         evn_machine_open_synthetic = c_evn_machine_open_synthetic(machine, trim(description)//c_null_char)
-    end function
-
-    function evn_machine_reason(machine) result(text)
-        type(c_ptr), intent(in) :: machine
-        character(:), allocatable :: text
-        text = text_at(c_evn_machine_reason(machine))
     end function
 
     function evn_machine_processor(machine) result(text)

@@ -114,7 +114,7 @@ static int space_of(const evn_place *p, const evn_device *device, int first) {
 
 int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
     NEED_OR(-1, p, "a place");
-    if (unit && (device == -1 || (device == 0 && evn_unit_is_cpu(unit)))) return EVN_HOST;
+    if (unit && (device == -1 || (device == 0 && !evn_unit_is_gpu(unit)))) return EVN_HOST;
     evn_device *on = unit ? evn_unit_device(unit, device) : NULL;
     const int space = on ? space_of(p, on, evn_unit_device_number(unit, device) + 1) : -1;
     if (space >= 0) return space;

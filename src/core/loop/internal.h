@@ -237,7 +237,7 @@ evn_status loop_check_count(const evn_schedule *schedule, int count, const char 
 /* Begins with a schedule that has learnt nothing: tasks are where it puts them first. */
 void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule);
 
-/* Removes a unit that evn_units_remove() has taken away, with a schedule for the remaining ones,
+/* Removes a unit that units_remove() has taken away, with a schedule for the remaining ones,
  * which the loop owns from now on. */
 void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
 

@@ -8,6 +8,7 @@
 #include "loop/subteams.h"
 #include "loop/watcher.h"
 #include "schedule/version.h"
+#include "schedule/weigh.h"
 #include "unit/device_ops.h"
 #include "unit/share.h"
 #include "base/argument.h"
@@ -166,7 +167,7 @@ static void run_unit(evn_unit *unit, void *p) {
     w->batch =
         (evn_batch){.device = -1,
                     .space = EVN_HOST,
-                    .slowness = w->common.kind == EVN_BURST_COMPUTE ? evn_unit_slowness(unit) : 1,
+                    .slowness = w->common.kind == EVN_BURST_COMPUTE ? unit_slowness(unit) : 1,
                     .seconds = loop->seconds,
                     .unit = unit,
                     .loop = loop,
@@ -184,14 +185,14 @@ static void run_unit(evn_unit *unit, void *p) {
 int loop_may_steal(const evn_loop *loop) {
     return loop->count > 1 && !loop->keeps_owners && !loop->cluster &&
            !evn_units_gpus(loop->units) && (!loop->place || regions_may_stay(loop)) &&
-           evn_schedule_steals(loop->schedule);
+           schedule_steals(loop->schedule);
 }
 
 static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         const evn_unit *unit = evn_units_get(loop->units, u);
-        w->speed = evn_unit_speed(unit) / evn_unit_slowness(unit);
+        w->speed = evn_unit_speed(unit) / unit_slowness(unit);
         w->common = (evn_burst){.kind = kind, .count = 1, .instance = loop_instance(loop)};
         w->tasks = w->stolen = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;
@@ -637,7 +638,7 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
     evn_status status = may_weigh(loop);
     if (status) return status;
     status = loop->together ? loop->ranks->weigh(loop, weight)
-                            : evn_schedule_weights(loop->schedule, weight);
+                            : schedule_weights(loop->schedule, weight);
     for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
     return status;

@@ -21,7 +21,7 @@ struct evn_machine {
     evn_part *part;
     uint64_t memory;
     char processor[128];
-    char reason[320]; /* evn_machine_reason() */
+    char reason[320]; /* machine_reason() */
 };
 
 /* Fills in the kinds of cores of the whole topology. EVN_MEMORY. */

@@ -2,6 +2,7 @@
  * use. */
 #include <evener/status.h>
 #include <evener/machine.h>
+#include "machine/cores.h"
 #include "base/argument.h"
 #include "base/bind.h"
 #include "base/claim.h"
@@ -155,8 +156,7 @@ int evn_machine_core_number(const evn_machine *m, int core) {
     NEED_OR(-1, m, "a machine");
     return core >= 0 && core < m->cores ? m->number[core] : -1;
 }
-int evn_machine_core_of(const evn_machine *m, int number) {
-    NEED_OR(-1, m, "a machine");
+int machine_core_of(const evn_machine *m, int number) {
     for (int i = 0; number >= 0 && i < m->cores; i++)
         if (hwloc_bitmap_isset(m->core[i]->cpuset, (unsigned)number)) return i;
     return -1;
@@ -173,10 +173,7 @@ int evn_machine_is_here(const evn_machine *m) {
     NEED_OR(0, m, "a machine");
     return m->here;
 }
-const char *evn_machine_reason(const evn_machine *m) {
-    NEED_OR("", m, "a machine");
-    return m->reason;
-}
+const char *machine_reason(const evn_machine *m) { return m->reason; }
 
 evn_status evn_machine_keep_to(const evn_machine *m) {
     NEED(m, "a machine");

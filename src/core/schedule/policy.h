@@ -13,7 +13,7 @@ struct policy {
     const char *name;
     const char *explanation;      /* one line for help texts */
     int blind;                    /* 1: ignores the speeds of units */
-    int steals;                   /* 1: the answer of evn_schedule_steals() */
+    int steals;                   /* 1: the answer of schedule_steals() */
     int still;                    /* 1: the assignment is constant; learn() does nothing */
     int pools;                    /* 1: learn() gets means of short instances (pool.h) */
     const struct policy *by_time; /* the policy instead of this one with option `time`; or NULL */

@@ -158,10 +158,7 @@ int evn_schedule_instance(const evn_schedule *s) {
     NEED_OR(0, s, "a schedule");
     return s->instance;
 }
-int evn_schedule_settled(const evn_schedule *s) {
-    NEED_OR(0, s, "a schedule");
-    return s->settled;
-}
+int schedule_settled(const evn_schedule *s) { return s->settled; }
 const evn_problem *evn_schedule_problem(const evn_schedule *s) {
     NEED_OR(NULL, s, "a schedule");
     return &s->problem;
@@ -250,8 +247,7 @@ void schedule_set_stealing(evn_schedule *s, int stealing) { s->stealing = steali
 
 unsigned schedule_version(const evn_schedule *s) { return s->version; }
 
-evn_status evn_schedule_carried(evn_schedule *s, double bytes, double seconds) {
-    NEED(s, "a schedule");
+evn_status schedule_carried(evn_schedule *s, double bytes, double seconds) {
     if (!(bytes > 0) || isinf(bytes) || !(seconds >= 0) || isinf(seconds))
         return evn_fail(EVN_USAGE,
                         "schedule: %g bytes were carried in %g s, expected finite numbers, bytes "
@@ -316,10 +312,7 @@ char *evn_schedule_explain(const evn_schedule *s) {
     return text;
 }
 
-int evn_schedule_steals(const evn_schedule *s) {
-    NEED_OR(0, s, "a schedule");
-    return s->policy->steals;
-}
+int schedule_steals(const evn_schedule *s) { return s->policy->steals; }
 
 int evn_schedule_reassigns(const evn_schedule *s) {
     NEED_OR(0, s, "a schedule");

@@ -1,4 +1,4 @@
-/* Version of an assignment, and stealing, between a loop and its schedule. */
+/* Version of an assignment, stealing and cost of migrations, between a loop and its schedule. */
 #ifndef SCHEDULE_VERSION_H
 #define SCHEDULE_VERSION_H
 
@@ -9,8 +9,21 @@
  * valid. evn_schedule_learn() does not check owners in the schedule's own array. */
 unsigned schedule_version(const evn_schedule *schedule);
 
-/* Reports whether units may take tasks of each other, as evn_schedule_steals() allows; before each
+/* Reports whether units may take tasks of each other, as schedule_steals() allows; before each
  * instance in which that changes. */
 void schedule_set_stealing(evn_schedule *schedule, int stealing);
+
+/* Reports the cost of migrations: `bytes` of states went to other spaces in `seconds`. The schedule
+ * uses a mean of reports that favours recent ones. EVN_USAGE: bytes not above 0, a negative time,
+ * or either not finite. */
+evn_status schedule_carried(evn_schedule *schedule, double bytes, double seconds);
+
+/* 1 if the assignment will not change as long as tasks and units keep their speeds. */
+int schedule_settled(const evn_schedule *schedule);
+
+/* 1 if CPU units that have done their own tasks take tasks that other units have not begun, and do
+ * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the
+ * schedule's. evn_loop_stealing() has the details, and forbids it. */
+int schedule_steals(const evn_schedule *schedule);
 
 #endif

@@ -1,4 +1,4 @@
-/* Other weights for a schedule that has learnt: evn_schedule_weights(). The seconds that a weight
+/* Other weights for a schedule that has learnt: schedule_weights(). The seconds that a weight
  * takes are kept; each policy says itself what becomes of its assignment. */
 #include <evener/status.h>
 #include "base/argument.h"
@@ -42,8 +42,7 @@ void schedule_weigh(evn_schedule *s, const double *weight, const double *before)
     s->policy->weights(s, before);
 }
 
-evn_status evn_schedule_weights(evn_schedule *s, const double *weight) {
-    NEED(s, "a schedule");
+evn_status schedule_weights(evn_schedule *s, const double *weight) {
     double *before;
     evn_status status = schedule_weigh_open(&before, s, weight);
     if (!status) schedule_weigh(s, weight, before);

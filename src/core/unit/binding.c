@@ -9,6 +9,7 @@
 #include "base/bind.h"
 #include "base/claim.h"
 #include "base/process.h"
+#include "machine/cores.h"
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static evn_status choice_open(struct choice *c, const evn_machine *machine) {
         choice_close(c);
         return evn_fail(EVN_MEMORY, "units: not enough memory for %d cores", c->cores);
     }
-    for (int i = 0; i < c->threads; i++) c->thread[i] = evn_machine_core_of(machine, i);
+    for (int i = 0; i < c->threads; i++) c->thread[i] = machine_core_of(machine, i);
     return EVN_OK;
 }
 
@@ -90,7 +91,7 @@ static evn_status choice_open(struct choice *c, const evn_machine *machine) {
 static int claim(evn_unit *u, const struct choice *c) {
     u->claims = 0;
     for (int i = 0; i < u->cores; i++) {
-        const int core = evn_machine_core_of(c->machine, u->core[i]);
+        const int core = machine_core_of(c->machine, u->core[i]);
         for (int t = 0; t < c->threads; t++)
             if (c->thread[t] == core) u->claim[u->claims++] = t;
     }
@@ -131,7 +132,7 @@ static int choose_anew(evn_unit *u, struct choice *c) {
     for (int tries = 0; tries <= c->cores && choose(u, c); tries++) {
         if (claim(u, c)) {
             for (int i = 0; i < u->cores; i++)
-                c->taken[evn_machine_core_of(c->machine, u->core[i])] = 1;
+                c->taken[machine_core_of(c->machine, u->core[i])] = 1;
             return 1;
         }
         find_taken(c);
@@ -149,8 +150,7 @@ static void claim_named(evn_units *all, struct choice *c) {
         evn_unit *u = &all->unit[i];
         if (!u->core || !u->named) continue;
         claim(u, c);
-        for (int k = 0; k < u->cores; k++)
-            c->taken[evn_machine_core_of(c->machine, u->core[k])] = 1;
+        for (int k = 0; k < u->cores; k++) c->taken[machine_core_of(c->machine, u->core[k])] = 1;
     }
 }
 
@@ -198,7 +198,7 @@ static evn_status take_named(const evn_units *all, char *taken) {
     for (int i = 0; i < all->count; i++)
         for (int c = 0; all->unit[i].named && c < all->unit[i].cores; c++) {
             const int number = all->unit[i].named[c];
-            const int core = evn_machine_core_of(all->machine, number);
+            const int core = machine_core_of(all->machine, number);
             if (core < 0)
                 return evn_fail(EVN_USAGE,
                                 "units: \"%s\": core %d is none of the %d of this process; the "

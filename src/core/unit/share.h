@@ -33,4 +33,14 @@ void units_cores(const evn_units *all, struct cpus *cores);
  * not bound, and so may keep another thread from its core. */
 double unit_spin(const evn_unit *unit);
 
+/* Removes unit `number`, whose device has failed, and closes its devices; units behind it move up
+ * by one. Loops on these units can then only be closed, and places must have lost the device's
+ * space before (place_lose()); <evener/recover.h> does all of this. By the
+ * thread that opened the units. EVN_USAGE: another thread, the last unit, or the units are at
+ * work. */
+evn_status units_remove(evn_units *units, int number);
+
+/* Times as long as a unit without evn_unit_slow() takes. */
+double unit_slowness(const evn_unit *unit);
+
 #endif

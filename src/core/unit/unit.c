@@ -1,6 +1,7 @@
 /* Units: opening from a list, removal, closing, and queries. */
 #include "unit/binding.h"
 #include "unit/device_ops.h"
+#include "unit/share.h"
 #include "unit/taken.h"
 #include "unit/team.h"
 #include "base/argument.h"
@@ -8,6 +9,7 @@
 #include "base/decisions.h"
 #include "base/not_linked.h"
 #include "base/process.h"
+#include "machine/cores.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static evn_status read_auto(struct unit_list *list, const evn_machine *machine, 
 /* The message about more cores than there are. */
 static evn_status too_many(const evn_machine *machine, const char *text, int wanted) {
     const int have = evn_machine_cores(machine);
-    const char *why = evn_machine_reason(machine);
+    const char *why = machine_reason(machine);
     return evn_fail(
         EVN_USAGE,
         "units: \"%s\" needs %d cores and there %s %d%s%s; ask for fewer, or " BIND_SHARE, text,
@@ -47,7 +49,7 @@ static void rate(evn_unit *u, const evn_machine *machine, int core) {
     u->kind = 0;
     for (int c = 0; c < u->cores; c++) {
         const int *number = u->core ? u->core : u->named;
-        const int at = number ? evn_machine_core_of(machine, number[c]) : core + c;
+        const int at = number ? machine_core_of(machine, number[c]) : core + c;
         const evn_part *part = evn_machine_part(machine, evn_machine_part_of(machine, at));
         if (part && part->kind > u->kind) u->kind = part->kind;
     }
@@ -212,7 +214,7 @@ static evn_status refuse_at_work(const evn_units *all, const char *what) {
                     all->text);
 }
 
-evn_status evn_units_remove(evn_units *all, int number) {
+evn_status units_remove(evn_units *all, int number) {
     NEED(all, "units");
     if (number < 0 || number >= all->count)
         return evn_fail(EVN_USAGE, "units: there is no unit %d to remove, expected 0 to %d", number,
@@ -220,7 +222,7 @@ evn_status evn_units_remove(evn_units *all, int number) {
     if (all->forks != process_forks())
         return evn_fail(EVN_USAGE, "units: \"%s\" were opened before this process was forked",
                         all->text);
-    evn_status status = refuse_at_work(all, "evn_units_remove()");
+    evn_status status = refuse_at_work(all, "removal of a unit");
     if (status) return status;
     if (all->threads && !pthread_equal(all->caller, pthread_self()))
         return evn_fail(EVN_USAGE,
@@ -299,22 +301,6 @@ int evn_unit_number(const evn_unit *u) {
     NEED_OR(-1, u, "a unit");
     return u->number;
 }
-int evn_unit_count(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->all->count;
-}
-int evn_unit_count_cpus(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->all->cpus;
-}
-int evn_unit_count_gpus(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->all->gpus;
-}
-int evn_unit_is_cpu(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->family == UNIT_CPU;
-}
 int evn_unit_is_gpu(const evn_unit *u) {
     NEED_OR(0, u, "a unit");
     return u->family != UNIT_CPU;
@@ -331,10 +317,7 @@ int evn_unit_core_kind(const evn_unit *u) {
     NEED_OR(-1, u, "a unit");
     return u->kind;
 }
-double evn_unit_slowness(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->slowness;
-}
+double unit_slowness(const evn_unit *u) { return u->slowness; }
 void evn_unit_slow(evn_unit *u, double factor) {
     NEED_OR(, u, "a unit");
     if (factor >= 1 && factor <= 1000)

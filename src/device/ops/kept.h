@@ -1,9 +1,23 @@
-/* Snapshots of single regions, for the recovery of a loop whose tasks come and go: a region that
- * goes leaves its copy, which another region takes over. */
+/* Snapshots and lost devices, for recovery. Of a loop whose tasks come and go single regions: one
+ * that goes leaves its copy, which another region takes over. */
 #ifndef PLACE_KEPT_H
 #define PLACE_KEPT_H
 
 #include <evener/place.h>
+
+/* Takes a snapshot of all regions except absent ones. After a failure the earlier snapshot is still
+ * there. EVN_USAGE: a region is held; EVN_MEMORY; EVN_DEVICE. */
+evn_status place_keep(evn_place *place);
+
+/* Restores the snapshot, valid on the host, and releases all held regions. A region added (or
+ * arrived) since the snapshot stays as it is. EVN_USAGE: there is no snapshot; or such a region is
+ * not valid on the host: the message names it, and nothing has changed. EVN_MEMORY. */
+evn_status place_restore(evn_place *place);
+
+/* Declares the device of a space lost: its resources are closed, its copies are invalid, and
+ * nothing is held there. Then call place_restore(). Numbers of other spaces stay. For the
+ * host's space it only leaves a message. */
+void place_lose(evn_place *place, int space);
 
 /* The content of a region in a snapshot, without the region. */
 struct kept_copy {
@@ -12,7 +26,7 @@ struct kept_copy {
     void *memory; /* malloc'ed; only for COPY_HERE */
 };
 
-/* Takes a region's part of evn_place_keep()'s snapshot, which then lacks it; lost, if there is no
+/* Takes a region's part of place_keep()'s snapshot, which then lacks it; lost, if there is no
  * such region or it has none. */
 struct kept_copy place_take_kept(evn_place *p, int region);
 
@@ -24,7 +38,7 @@ evn_status place_give_kept(evn_place *p, int region, const struct kept_copy *cop
  * they can be written and removed. EVN_MEMORY. */
 evn_status place_settle_lost(evn_place *p);
 
-/* evn_place_restore(), but regions registered after the snapshot may be anywhere: they stay where
+/* place_restore(), but regions registered after the snapshot may be anywhere: they stay where
  * they are valid, or are treated as by place_settle_lost(). */
 evn_status place_restore_kept(evn_place *p);
 

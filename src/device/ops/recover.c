@@ -2,6 +2,7 @@
  */
 #include "loop/internal.h"
 #include "device/ops/kept.h"
+#include "unit/share.h"
 #include "base/argument.h"
 #include <evener/recover.h>
 #include <stdio.h>
@@ -164,7 +165,7 @@ evn_status evn_recovery_keep(evn_recovery *r, int step) {
                                    "evn_loop_place() lets them follow tasks");
     struct kept_tasks of = {0};
     evn_status status = r->calls.rebuild ? list_tasks(loop, &of) : EVN_OK;
-    if (!status) status = evn_place_keep(loop->place);
+    if (!status) status = place_keep(loop->place);
     if (status) {
         drop_tasks(&of);
         return status;
@@ -258,8 +259,8 @@ static evn_status drop(evn_recovery *r, int lost) {
     if (status) return status;
     if (r->calls.lost) r->calls.lost(unit, r->calls.arg);
     for (int d = 0; loop->place && d < evn_unit_devices(unit); d++)
-        evn_place_lose(loop->place, evn_place_space(loop->place, unit, d));
-    status = evn_units_remove(loop->units, lost);
+        place_lose(loop->place, evn_place_space(loop->place, unit, d));
+    status = units_remove(loop->units, lost);
     loop_drop_unit(loop, lost, schedule);
     return status;
 }
@@ -324,8 +325,8 @@ static evn_status restore(evn_recovery *r) {
     if (r->kept < 0) return r->loop->place ? place_settle_lost(r->loop->place) : EVN_OK;
     evn_status status = r->generation == r->loop->generation ? EVN_OK : rebuild(r);
     if (!status)
-        status = r->calls.rebuild ? place_restore_kept(r->loop->place)
-                                  : evn_place_restore(r->loop->place);
+        status =
+            r->calls.rebuild ? place_restore_kept(r->loop->place) : place_restore(r->loop->place);
     return status ? status : evn_loop_bring(r->loop);
 }
 

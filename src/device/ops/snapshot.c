@@ -54,7 +54,7 @@ static evn_status commit(evn_place *p, struct region *r, char *used) {
     return EVN_OK;
 }
 
-evn_status evn_place_keep(evn_place *p) {
+evn_status place_keep(evn_place *p) {
     NEED(p, "a place");
     place_enter(p);
     char used[p->spaces];
@@ -99,17 +99,15 @@ static evn_status restore(evn_place *p, struct region *r, char *used) {
 
 static evn_status restore_all(evn_place *p, visit *check) {
     place_enter(p);
-    evn_status status =
-        p->kept ? each(p, check, NULL)
-                : evn_fail(EVN_USAGE,
-                           "place: no copy of the regions was kept; evn_place_keep() keeps one");
+    evn_status status = p->kept ? each(p, check, NULL)
+                                : evn_fail(EVN_USAGE, "place: no copy of the regions was kept");
     if (!status) status = each(p, restore, NULL);
     for (int s = 0; !status && s < p->spaces; s++) p->space[s].holds = 0;
     pthread_mutex_unlock(&p->lock);
     return status;
 }
 
-evn_status evn_place_restore(evn_place *p) {
+evn_status place_restore(evn_place *p) {
     NEED(p, "a place");
     return restore_all(p, can_restore);
 }
@@ -193,7 +191,7 @@ static void lose_copy(struct region *r, int space) {
     place_settle_where(r);
 }
 
-void evn_place_lose(evn_place *p, int space) {
+void place_lose(evn_place *p, int space) {
     NEED_OR(, p, "a place");
     if (space <= EVN_HOST || space >= p->spaces) {
         evn_fail(EVN_USAGE, "place: space %d cannot be lost; devices' spaces are 1 to %d", space,

@@ -10,6 +10,7 @@
 #include "schedule/capacity.h"
 #include "policy/map/state.h"
 #include "schedule/policy.h"
+#include "schedule/version.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static int guided_candidate(const evn_problem *p, const struct map_model *m, int
     problem.speed = speed;
     failed = failed || evn_schedule_open(&s, "guided:size", &problem);
     if (!failed) {
-        for (int i = 0; !failed && i < GUIDED_ROUNDS && !evn_schedule_settled(s); i++)
+        for (int i = 0; !failed && i < GUIDED_ROUNDS && !schedule_settled(s); i++)
             failed =
                 evn_schedule_simulate(s, owner, seconds) || evn_schedule_learn(s, owner, seconds);
         memcpy(owner, evn_schedule_owner(s), (size_t)m->tasks * sizeof *owner);

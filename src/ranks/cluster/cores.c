@@ -4,6 +4,7 @@
 #include "base/claim.h"
 #include "base/cpus.h"
 #include "base/launched.h"
+#include "machine/cores.h"
 #include <evener/machine.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void find_given(struct cores_set *given, const evn_machine *whole) {
     if (cpus_set(0, &all)) return;
     if (!cpus_get(&all))
         for (int i = 0; i < CPUS_MAX; i++)
-            if (cpus_have(&all, i)) put(given, evn_machine_core_of(whole, i));
+            if (cpus_have(&all, i)) put(given, machine_core_of(whole, i));
     cpus_set(0, &before);
 }
 
@@ -101,7 +102,7 @@ evn_status cores_read(struct cores_facts *out, struct cores_host *host) {
         if (may_widen(&f)) find_given(&f.given, whole);
         for (int i = 0; i < evn_machine_cores(mine); i++) {
             const int number = evn_machine_core_number(mine, i);
-            const int core = evn_machine_core_of(whole, number);
+            const int core = machine_core_of(whole, number);
             put(&f.mask, core);
             /* a hardware thread of the core that this process may use */
             if (core >= 0 && core < host->count) host->number[core] = number;

@@ -5,6 +5,7 @@
  * decided to be on another rank travel as the next run begins, so that born ones have their data
  * before. */
 #include "domain/loop_ranks.h"
+#include "schedule/version.h"
 #include "base/checksum.h"
 #include "cluster/collective_record.h"
 #include <evener/clock.h>
@@ -168,7 +169,7 @@ struct deciding {
 static void learn_carry(const struct deciding *d) {
     const struct moves *m = &d->room->moves;
     const double state = m->across ? together_state(d->loop, m->from, m->to) : 0;
-    if (state > 0) evn_schedule_carried(d->loop->schedule, state, evn_now() - d->begin);
+    if (state > 0) schedule_carried(d->loop->schedule, state, evn_now() - d->begin);
 }
 
 static evn_status decide(void *arg, const struct cluster_record *of, const void **down,

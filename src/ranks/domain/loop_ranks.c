@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "cluster/collective_record.h"
 #include "schedule/weigh.h"
+#include "schedule/version.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
     loop->totals.migrations += across;
     status = together_agree(loop, what, status);
     if (status || !(state > 0)) return status;
-    return evn_schedule_carried(loop->schedule, state, evn_now() - begin);
+    return schedule_carried(loop->schedule, state, evn_now() - begin);
 }
 
 /* Applies rank 0's decision. Drawn tasks stay on their rank: their owners are known there alone

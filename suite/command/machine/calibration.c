@@ -206,7 +206,7 @@ static void say_older(const char *folder) {
 /* ---- what fits ---- */
 
 const char *calibration_device(const evn_unit *unit) {
-    if (evn_unit_is_cpu(unit)) return "";
+    if (!evn_unit_is_gpu(unit)) return "";
     evn_device *device = evn_unit_device(unit, 0);
     return device ? evn_device_traits(device)->name : NULL;
 }
@@ -248,7 +248,7 @@ static const cJSON *find(const cJSON *entries, const char *key, const char *unit
 static const cJSON *find_unit(const cJSON *entries, const char *key, const evn_unit *u,
                               const evn_machine *machine, struct unit_kind kind) {
     char unit[24], cores[16] = "";
-    if (evn_unit_is_cpu(u)) calibration_cores(machine, evn_unit_core_kind(u), cores);
+    if (!evn_unit_is_gpu(u)) calibration_cores(machine, evn_unit_core_kind(u), cores);
     return find(entries, key, unit_kind_text(kind, unit), calibration_device(u), cores);
 }
 
@@ -271,7 +271,7 @@ static int fill(const cJSON *entries, const char *key, const evn_units *units, i
         rate[u] = json_number(o, "weight_per_s");
         /* beyond the cost of a face within the unit */
         cost[u] =
-            evn_unit_is_cpu(unit)
+            !evn_unit_is_gpu(unit)
                 ? 0
                 : fmax(json_number(o, "between_s_per_byte") - json_number(o, "within_s_per_byte"),
                        0);

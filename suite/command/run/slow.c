@@ -40,7 +40,7 @@ int slow_read(struct slow *s, const char *text, const evn_units *units, int real
                  evn_units_count(units) - 1);
         return EXIT_USAGE;
     }
-    if (real && !evn_unit_is_cpu(evn_units_get(units, read.unit))) {
+    if (real && evn_unit_is_gpu(evn_units_get(units, read.unit))) {
         complain("--slow %s: unit %d is no CPU unit among %s", text, read.unit,
                  evn_units_text(units));
         return EXIT_USAGE;
