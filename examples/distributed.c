@@ -90,7 +90,7 @@ static evn_rank_face face_of(evn_rank_task from, int cells, evn_rank_task to, in
  * get other numbers, or ranks. */
 static evn_status add_faces(int rank, const struct part *part, const char *born) {
     evn_rank_face face[2 * MOST + 2];
-    const int n = evn_distributed_tasks(pipe);
+    const int n = evn_distributed_part(pipe).tasks;
     const long long first = evn_distributed_sum(pipe, rank), last = first + n - 1;
     int count = 0;
     for (int t = 0; t + 1 < n; t++) {
@@ -116,9 +116,9 @@ static evn_status change(int rank, struct part *part) {
     int first[MOST + 1] = {0}, from[MOST], n = 0;
     size_t bytes[2 * MOST];
     char kept[MOST], born[MOST];
-    evn_loop *loop = evn_distributed_loop(pipe);
+    evn_loop *loop = evn_distributed_part(pipe).loop;
     const double *seconds = loop ? evn_loop_seconds(loop) : NULL;
-    const int before = evn_distributed_tasks(pipe);
+    const int before = evn_distributed_part(pipe).tasks;
     double mean = 0;
     for (int t = 0; t < before; t++) mean += seconds[t] / before;
     for (int t = 0; t < before; t++) {
@@ -139,7 +139,7 @@ static evn_status change(int rank, struct part *part) {
     const evn_change c = {.tasks = n, .first = first, .from = from, .kept = kept, .links = -1};
     evn_status status = evn_distributed_change(pipe, &c, bytes);
     if (!status) status = evn_distributed_bear(pipe, divide, NULL);
-    loop = evn_distributed_loop(pipe);
+    loop = evn_distributed_part(pipe).loop;
     if (!status && loop) status = evn_loop_visit_host(loop, look, part, EVN_READ);
     return status ? status : add_faces(rank, part, born);
 }
@@ -153,8 +153,8 @@ static int count_wrong(const struct part *part, evn_place *place) {
         for (int x = 1; x <= CELLS; x++)
             u[1 - s % 2][x] =
                 0.25 * u[s % 2][x - 1] + 0.5 * u[s % 2][x] + 0.25 * u[s % 2][x + 1] + source[x - 1];
-    for (int t = 0; t < evn_distributed_tasks(pipe); t++) {
-        const int region = evn_distributed_region(pipe)[2 * t];
+    for (int t = 0; t < evn_distributed_part(pipe).tasks; t++) {
+        const int region = evn_distributed_part(pipe).region[2 * t];
         if (evn_place_acquire(place, 1, &region, EVN_HOST, EVN_READ)) return CELLS;
         const double *cell = (double *)evn_place_host(place, region) + FIRST;
         for (int i = 0; i < part[t].cells; i++)
@@ -178,7 +178,7 @@ int main(void) {
     rank = evn_cluster_rank(cluster);
     ranks = evn_cluster_size(cluster);
     TRY(evn_cluster_machine(cluster, &machine, 1, 1));
-    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", EVN_OVERSUBSCRIBE));
+    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     TRY(evn_units_gpus(units) ? evn_fail(EVN_USAGE, "its bodies run on cores, not on \"%s\"", list)
                               : EVN_OK);
     TRY(evn_place_open(&place, units, 0.5));
@@ -199,9 +199,9 @@ int main(void) {
                                                         .access = access,
                                                         .element = sizeof(double)}));
     first *= WIDTH;
-    if (evn_distributed_loop(pipe)) {
-        TRY(evn_loop_visit_host(evn_distributed_loop(pipe), begin, &first, EVN_WRITE));
-        TRY(evn_loop_visit_host(evn_distributed_loop(pipe), look, part, EVN_READ));
+    if (evn_distributed_part(pipe).loop) {
+        TRY(evn_loop_visit_host(evn_distributed_part(pipe).loop, begin, &first, EVN_WRITE));
+        TRY(evn_loop_visit_host(evn_distributed_part(pipe).loop, look, part, EVN_READ));
     }
     TRY(add_faces(rank, part, NULL));
     for (int round = 0; round < ROUNDS; round++) {
@@ -209,8 +209,8 @@ int main(void) {
         for (int s = 0; s < STEPS; s++) TRY(evn_distributed_run(pipe, step, NULL));
         TRY(evn_distributed_balance(pipe, &moved));
         if (!rank && moved) printf("round %d: %d blocks go to another rank\n", round, moved);
-        if (evn_distributed_loop(pipe))
-            TRY(evn_loop_visit_host(evn_distributed_loop(pipe), look, part, EVN_READ));
+        if (evn_distributed_part(pipe).loop)
+            TRY(evn_loop_visit_host(evn_distributed_part(pipe).loop, look, part, EVN_READ));
         TRY(change(rank, part));
     }
     wrong = count_wrong(part, place);

@@ -73,7 +73,7 @@ int main(void) {
     rank = evn_cluster_rank(cluster);
     const int ranks = evn_cluster_size(cluster), bins = BINS * ranks;
     TRY(evn_cluster_machine(cluster, &machine, 1, 1));
-    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", EVN_OVERSUBSCRIBE));
+    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     TRY(evn_shared_open(&shared, cluster, &(evn_shared_shape){.bytes = AT(WORDS), .locks = 1}));
     mine = evn_shared_memory(shared);
     for (int i = 0; i < OWN; i++) mine[i] = number_of((int64_t)rank * OWN + i);

@@ -61,7 +61,7 @@ int main(void) {
     TRY(evn_cluster_open(&cluster, ranks ? ranks : "auto")); /* first of all */
     rank = evn_cluster_rank(cluster);
     TRY(evn_cluster_machine(cluster, &machine, 1, 1));
-    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", EVN_OVERSUBSCRIBE));
+    TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     TRY(evn_cluster_units(cluster, units, NULL));
     double size[BLOCKS];
     int cells = 0;

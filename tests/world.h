@@ -19,7 +19,7 @@ static inline evn_units *open_units(const char *list, const char *devices) {
     evn_machine *machine;
     evn_units *units;
     ok(evn_machine_open(&machine));
-    ok(evn_units_open_on(&units, machine, list, devices, EVN_OVERSUBSCRIBE));
+    ok(evn_units_open(&units, machine, list, devices, EVN_OVERSUBSCRIBE));
     return units;
 }
 static inline void close_units(evn_units *units) {

@@ -79,7 +79,6 @@ typedef struct evn_changed {
 
 /* Number of changes of a loop since it was opened, and the i-th of them; all 0, with a message, if
  * there is none. */
-int evn_loop_changes(const evn_loop *loop);
 evn_changed evn_loop_changed(const evn_loop *loop, int i);
 
 /* Births: a visit of born tasks, each on the unit of its heaviest origin and there in its space,

@@ -205,9 +205,8 @@ typedef struct evn_device_phase {
 evn_status evn_device_phases_begin(evn_device *device);
 evn_status evn_device_phases_end(evn_device *device);
 
-/* Number of names, and the i-th of them in the order of first use; beyond the last an empty one.
- * Valid until timing begins again. */
-int evn_device_phases(const evn_device *device);
+/* The i-th name in the order of first use; beyond the last an empty one, without launches. Valid
+ * until timing begins again. */
 evn_device_phase evn_device_phase_at(const evn_device *device, int i);
 
 /* Sets the name under which launches into the queue are summed from now on; NULL: each kernel's own
@@ -233,16 +232,14 @@ evn_status evn_buffer_address(void **out, const evn_buffer *buffer, size_t at);
  * queue owns the stream. */
 evn_status evn_queue_native(void **out, evn_queue *q);
 
-/* ---- counters, of each device since it was opened ---- */
-
+/* Counters of a device since it was opened. */
 typedef struct evn_counts {
     long long launches, copies_in, copies_out, copies_within, copies_peer;
     long long bytes_in, bytes_out, bytes_within, bytes_peer;
     long long waits; /* waits of the host for a queue or an event */
 } evn_counts;
-evn_counts evn_device_counts(const evn_device *device);
-/* Counts since `before`, an earlier result of evn_device_counts(). */
-evn_counts evn_device_counts_since(const evn_device *device, evn_counts before);
+/* `since`: an earlier result, to be subtracted; NULL: none. */
+evn_counts evn_device_counts(const evn_device *device, const evn_counts *since);
 
 #ifdef __cplusplus
 }

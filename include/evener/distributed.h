@@ -64,8 +64,9 @@ typedef struct evn_distribution {
 } evn_distribution;
 
 /* Opens the object and, where there are tasks, the rank's loop. The regions hold nothing yet: write
- * them first, as by evn_loop_visit_host() of evn_distributed_loop() with EVN_WRITE. Collective.
- * EVN_USAGE: a number out of its range, or ranks differ; EVN_MEMORY, EVN_DEVICE. */
+ * them first, as by evn_loop_visit_host() of the rank's loop (evn_distributed_part()) with
+ * EVN_WRITE. Collective. EVN_USAGE: a number out of its range, or ranks differ; EVN_MEMORY,
+ * EVN_DEVICE. */
 evn_status evn_distributed_open(evn_distributed **out, const evn_distribution *own);
 
 /* Closes the object, its loop, and removes all regions. Collective only in that neighbours must
@@ -74,21 +75,25 @@ void evn_distributed_close(evn_distributed *distributed);
 
 /* ---- queries, of this rank alone ---- */
 
-/* Number of this rank's tasks. */
-int evn_distributed_tasks(const evn_distributed *distributed);
+/* This rank's part. */
+typedef struct evn_rank_part {
+    int tasks;      /* of this rank */
+    evn_loop *loop; /* for visits and questions; NULL: no tasks. The object's, and another one when
+                       tasks have come to a rank without any: ask again after each change and
+                       balance. It must not be run, changed or closed, nor get exchanges */
+    const int *region; /* [task * k + i], -1: none; valid until the next collective call */
+    const evn_rank_task *origin; /* after a change or balance that has moved tasks: each task's rank
+                                    and number before; rank -1: born. Valid until the next of them;
+                                    NULL before the first */
+    int within, from, to; /* faces that write this rank's tasks, from its own and from other ranks,
+                             and that other ranks read here */
+    double carried;       /* regions' bytes sent to other ranks by evn_distributed_balance() */
+} evn_rank_part;
+evn_rank_part evn_distributed_part(const evn_distributed *distributed);
 
 /* Number of all tasks of ranks below `rank`, 0 .. number of ranks; -1, with a message, for others.
  * The last is the number of all tasks. */
 long long evn_distributed_sum(const evn_distributed *distributed, int rank);
-
-/* The rank's loop, for visits and questions; NULL while it has no tasks. It belongs to the object,
- * and is another one when tasks have come to a rank without any: ask again after each change and
- * balance. The program must not run, change or close it, nor open exchanges of it. */
-evn_loop *evn_distributed_loop(const evn_distributed *distributed);
-
-/* Region numbers of this rank's tasks, [task * k + i]; -1: none. Valid until the next collective
- * call. */
-const int *evn_distributed_region(const evn_distributed *distributed);
 
 /* ---- faces ---- */
 
@@ -106,10 +111,6 @@ typedef struct evn_rank_face {
  * beyond its region; resolutions as of evn_exchange_open(); a value that two faces write, or one
  * writes and another reads. Nothing was added on any rank. */
 evn_status evn_distributed_add(evn_distributed *distributed, int count, const evn_rank_face *face);
-
-/* Number of faces that write this rank's tasks: within it in *within, from other ranks in *from;
- * and of those that other ranks read here in *to. Arguments may be NULL. */
-void evn_distributed_faces(const evn_distributed *distributed, int *within, int *from, int *to);
 
 /* ---- runs ---- */
 
@@ -156,13 +157,6 @@ evn_status evn_distributed_now(evn_distributed *distributed, int count, evn_rank
  * have moved; 0: all is as it was. Regions, times and faces go along. Afterwards ask for number,
  * loop and regions again. Collective. */
 evn_status evn_distributed_balance(evn_distributed *distributed, int *moved);
-
-/* After a change or balance that has moved tasks: where each of this rank's tasks was before;
- * rank -1: born. n entries, valid until the next change or balance; NULL before the first. */
-const evn_rank_task *evn_distributed_origin(const evn_distributed *distributed);
-
-/* Regions' bytes that this rank has sent to other ranks by evn_distributed_balance(). */
-double evn_distributed_carried(const evn_distributed *distributed);
 
 #ifdef __cplusplus
 }

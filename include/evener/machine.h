@@ -51,14 +51,18 @@ int evn_machine_core_number(const evn_machine *machine, int core);
  * (EVENER_BIND=auto, <evener/unit.h>). 0 beyond, and where claims cannot be read. */
 int evn_machine_core_claimed(const evn_machine *machine, int core);
 
-/* Limits of this process's cores. */
-typedef struct evn_core_limits {
-    int node;     /* cores that the system shows */
-    int allowed;  /* cores that masks, cpusets and places allow */
-    double quota; /* processors that control groups let the process keep busy; 0: no limit.
-                     evn_machine_cores() is at most this number, rounded down, and at least 1 */
-} evn_core_limits;
-evn_core_limits evn_machine_limits(const evn_machine *machine);
+/* Numbers of a machine. */
+typedef struct evn_machine_info {
+    int here;         /* 1: the node that the process runs on; 0: a machine that does not exist */
+    int node;         /* cores that the system shows */
+    int allowed;      /* cores that masks, cpusets and places allow */
+    double quota;     /* processors that control groups let the process keep busy; 0: no limit.
+                         evn_machine_cores() is at most this number, rounded down, and at least 1 */
+    int kinds, parts; /* of cores, 1 or more: evn_machine_kind(), evn_machine_part() */
+    int packages, numa_nodes; /* 1 or more */
+    uint64_t memory;          /* bytes; 0: not known */
+} evn_machine_info;
+evn_machine_info evn_machine_about(const evn_machine *machine);
 
 /* A kind of cores, such as performance and efficiency cores, or big and LITTLE ones. */
 typedef struct evn_core_kind {
@@ -70,9 +74,8 @@ typedef struct evn_core_kind {
                          if nothing is known. An estimate: tasks' real times are measured */
 } evn_core_kind;
 
-/* Number of kinds, 1 or more, and one of them, the fastest first; NULL beyond. Kinds of one name
- * whose speeds differ by less than 10 % are one. */
-int evn_machine_kinds(const evn_machine *machine);
+/* A kind, the fastest first; NULL beyond. Kinds of one name whose speeds differ by less than 10 %
+ * are one. */
 const evn_core_kind *evn_machine_kind(const evn_machine *machine, int kind);
 
 /* A part of the machine: this process's cores of one kind, of one NUMA node, and under one L3 cache
@@ -85,15 +88,11 @@ typedef struct evn_part {
     uint64_t cache;   /* L3 cache, bytes; 0: none or not known */
 } evn_part;
 
-/* Number of parts, 1 or more, and one of them, in the order of cores; NULL beyond. */
-int evn_machine_parts(const evn_machine *machine);
+/* A part, in the order of cores; NULL beyond. */
 const evn_part *evn_machine_part(const evn_machine *machine, int part);
 
 /* The part of core `core`, 0 <= core < evn_machine_cores(); -1 beyond. */
 int evn_machine_part_of(const evn_machine *machine, int core);
-
-/* 1: this is the node that the process runs on; 0: a machine that does not exist. */
-int evn_machine_is_here(const evn_machine *machine);
 
 /* Lets the calling thread, and threads that it creates later, run on the machine's cores and
  * nowhere else. With EVENER_BIND=none it does nothing. EVN_USAGE: the machine is not this node;
@@ -102,9 +101,6 @@ evn_status evn_machine_keep_to(const evn_machine *machine);
 
 /* The processor's name as its maker writes it; "unknown processor" if not known. */
 const char *evn_machine_processor(const evn_machine *machine);
-
-/* Memory of the machine, bytes; 0: not known. */
-uint64_t evn_machine_memory(const evn_machine *machine);
 
 /* Memory that this process could still get without swapping, bytes: the kernel's available memory,
  * and at most what its control groups (version 1 or 2, and those around them) and its own limits
@@ -117,10 +113,6 @@ uint64_t evn_machine_memory_available(const evn_machine *machine);
  * process may use it or not, so that all processes of a node agree), bytes; *sharing (may be NULL):
  * the number of this process's cores that share core 0's. 0: none or not known. */
 uint64_t evn_machine_cache(const evn_machine *machine, int level, int *sharing);
-
-/* Number of processor packages, and of NUMA nodes. */
-int evn_machine_packages(const evn_machine *machine);
-int evn_machine_numa_nodes(const evn_machine *machine);
 
 #ifdef __cplusplus
 }

@@ -119,13 +119,15 @@ typedef struct evn_model_burst {
 void evn_simulation_watch(evn_simulation *simulation,
                           void (*watch)(void *arg, const evn_model_burst *burst), void *arg);
 
-/* Details of the last step, valid until the next: each task's owner and seconds; each unit's time
- * with tasks, and its time in the exchange (in sequence all units wait
- * for all faces). */
-const int *evn_simulation_owner(const evn_simulation *simulation);
-const double *evn_simulation_seconds(const evn_simulation *simulation);
-const double *evn_simulation_compute(const evn_simulation *simulation);
-const double *evn_simulation_exchange(const evn_simulation *simulation);
+/* Details of the last step, valid until the next. */
+typedef struct evn_last_step {
+    const int *owner;      /* of each task */
+    const double *seconds; /* of each task */
+    const double *compute; /* each unit's time with tasks */
+    const double
+        *exchange; /* each unit's time in the exchange; in sequence all wait for all faces */
+} evn_last_step;
+evn_last_step evn_simulation_last(const evn_simulation *simulation);
 
 /* Speeds and bandwidth for the schedules of a model. Fills `speed`, one number a unit: weight a
  * second, over all tasks. Returns the bandwidth for evn_problem, bytes a second: the inverse of the

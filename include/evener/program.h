@@ -61,7 +61,7 @@ enum { EVN_TEAMS = 1 << 18 };
  */
 enum { EVN_NO_ENVIRONMENT = 1 << 19 };
 
-/* Opens the machine and units on it (evn_units_open_on()). `units` and `devices` NULL or "default":
+/* Opens the machine and units on it (evn_units_open()). `units` and `devices` NULL or "default":
  * EVENER_UNITS and EVENER_DEVICES if set, else `auto` and `best`. `flags`: those of
  * evn_units_open() and the five above, or 0; EVENER_OVERSUBSCRIBE=1 adds EVN_OVERSUBSCRIBE. With
  * EVN_DESCRIBE_ONLY the session has schedules and no loops (EVN_USAGE). The calling thread becomes
@@ -76,7 +76,7 @@ enum { EVN_NO_ENVIRONMENT = 1 << 19 };
  * and messages for the trace, and evn_close() brings them to rank 0, by its clock
  * (<evener/trace.h>); meanwhile evn_trace_open() is EVN_USAGE.
  *
- * Errors of evn_machine_open() and evn_units_open_on(), over ranks of evn_cluster_open() and
+ * Errors of evn_machine_open() and evn_units_open(), over ranks of evn_cluster_open() and
  * evn_cluster_machine(); EVN_USAGE: a variable is not understood, or both files are the same;
  * EVN_SYSTEM: a file cannot be written. */
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags);

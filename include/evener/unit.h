@@ -47,8 +47,12 @@
 extern "C" {
 #endif
 
-/* Opens the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0;
- * another bit is EVN_USAGE.
+/* Opens the units of `list` on `machine`, which must outlive them. `flags`: those of <evener.h>
+ * from EVN_OVERSUBSCRIBE to EVN_SINGLE_CORES, or 0; another bit is EVN_USAGE.
+ *
+ * `devices`: cuda, hip, opencl, emulated or best, with options, as in evn_devices_count();
+ * `emulated` without a number gives as many as the list needs. NULL: best, and `auto` takes only
+ * real GPUs. Devices are opened here, in their order, and closed with the units.
  *
  * Cores are assigned in the machine's order, the fastest kind first, each to one unit, in the order
  * of the list, but for cores that the list names: these are bound, claimed by another program or
@@ -60,7 +64,7 @@ extern "C" {
  * cores. Where other programs of the host have claimed cores (EVENER_BIND=auto, the default), units
  * take others, and a unit with too few left is not bound; evn_unit_binding() reports this, and also
  * threads that are released later. Where a CPU quota leaves fewer cores than the process may use
- * (evn_machine_limits()), threads run unbound on any of these, unless EVENER_BIND demands binding.
+ * (evn_machine_about()), threads run unbound on any of these, unless EVENER_BIND demands binding.
  * Binding is advice: where the system refuses it (a container, a sandbox), threads run unbound too,
  * and a line on standard error, once a process, says so; EVENER_BIND=cores or unit, or a list that
  * names cores, makes that EVN_SYSTEM.
@@ -70,14 +74,7 @@ extern "C" {
  * asks for more devices than there are; EVN_SYSTEM: a thread could not be created or bound, or
  * OpenMP's threads have stacks of less than 64 kB. */
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,
-                          unsigned flags);
-
-/* As evn_units_open(), with devices from `devices`: cuda, hip, opencl, emulated or best, with
- * options, as in evn_devices_count(); `emulated` without a number gives as many as the list needs.
- * NULL: best, and `auto` takes only real GPUs. Devices are opened here, in their order, and closed
- * with the units. */
-evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *list,
-                             const char *devices, unsigned flags);
+                          const char *devices, unsigned flags);
 
 /* Closes the units. From within a job it leaves a message and closes nothing. NULL is accepted. */
 void evn_units_close(evn_units *units);
@@ -88,9 +85,8 @@ const evn_machine *evn_units_machine(const evn_units *units);
 /* The list in full, `2:CPU:1`; valid as long as the units are. */
 const char *evn_units_text(const evn_units *units);
 
-/* Numbers of units, of CPU units, of GPU units. */
+/* Numbers of units, and of GPU units among them. */
 int evn_units_count(const evn_units *units);
-int evn_units_cpus(const evn_units *units);
 int evn_units_gpus(const evn_units *units);
 
 /* Unit number `number` from 0; NULL beyond the last. */

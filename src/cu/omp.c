@@ -18,7 +18,9 @@ int cu_device_at_hand(void) {
 
 unsigned int evn_cu_count(void) { return cu.units ? (unsigned)evn_units_count(cu.units) : 0; }
 unsigned int evn_cu_gpus(void) { return cu.units ? (unsigned)evn_units_gpus(cu.units) : 0; }
-unsigned int evn_cu_cpus(void) { return cu.units ? (unsigned)evn_units_cpus(cu.units) : 0; }
+unsigned int evn_cu_cpus(void) {
+    return cu.units ? (unsigned)(evn_units_count(cu.units) - evn_units_gpus(cu.units)) : 0;
+}
 unsigned int evn_cu_devices(void) { return cu.units ? (unsigned)evn_units_devices(cu.units) : 0; }
 
 unsigned int evn_cu_threads(void) {

@@ -139,36 +139,20 @@ evn_status device_connect(evn_device *to, evn_device *from) {
     return tell(to, to->backend->connect(to, from), "connecting with %s", from->label);
 }
 
-evn_counts evn_device_counts(const evn_device *d) {
+evn_counts evn_device_counts(const evn_device *d, const evn_counts *since) {
     NEED_OR((evn_counts){0}, d, "a device");
+    const evn_counts before = since ? *since : (evn_counts){0};
     return (evn_counts){
-        .launches = atomic_load(&d->launches),
-        .copies_in = atomic_load(&d->copies_in),
-        .copies_out = atomic_load(&d->copies_out),
-        .copies_within = atomic_load(&d->copies_within),
-        .copies_peer = atomic_load(&d->copies_peer),
-        .bytes_in = atomic_load(&d->bytes_in),
-        .bytes_out = atomic_load(&d->bytes_out),
-        .bytes_within = atomic_load(&d->bytes_within),
-        .bytes_peer = atomic_load(&d->bytes_peer),
-        .waits = atomic_load(&d->waits),
-    };
-}
-
-evn_counts evn_device_counts_since(const evn_device *d, evn_counts before) {
-    NEED_OR((evn_counts){0}, d, "a device");
-    const evn_counts now = evn_device_counts(d);
-    return (evn_counts){
-        .launches = now.launches - before.launches,
-        .copies_in = now.copies_in - before.copies_in,
-        .copies_out = now.copies_out - before.copies_out,
-        .copies_within = now.copies_within - before.copies_within,
-        .copies_peer = now.copies_peer - before.copies_peer,
-        .bytes_in = now.bytes_in - before.bytes_in,
-        .bytes_out = now.bytes_out - before.bytes_out,
-        .bytes_within = now.bytes_within - before.bytes_within,
-        .bytes_peer = now.bytes_peer - before.bytes_peer,
-        .waits = now.waits - before.waits,
+        .launches = atomic_load(&d->launches) - before.launches,
+        .copies_in = atomic_load(&d->copies_in) - before.copies_in,
+        .copies_out = atomic_load(&d->copies_out) - before.copies_out,
+        .copies_within = atomic_load(&d->copies_within) - before.copies_within,
+        .copies_peer = atomic_load(&d->copies_peer) - before.copies_peer,
+        .bytes_in = atomic_load(&d->bytes_in) - before.bytes_in,
+        .bytes_out = atomic_load(&d->bytes_out) - before.bytes_out,
+        .bytes_within = atomic_load(&d->bytes_within) - before.bytes_within,
+        .bytes_peer = atomic_load(&d->bytes_peer) - before.bytes_peer,
+        .waits = atomic_load(&d->waits) - before.waits,
     };
 }
 

@@ -208,13 +208,6 @@ static const struct sum *first_of(const evn_device *d) {
 }
 static const struct sum *next_of(const struct sum *s) { return used(s->next); }
 
-int evn_device_phases(const evn_device *d) {
-    NEED_OR(0, d, "a device");
-    int count = 0;
-    for (const struct sum *s = first_of(d); s; s = next_of(s)) count++;
-    return count;
-}
-
 evn_device_phase evn_device_phase_at(const evn_device *d, int i) {
     const evn_device_phase none = {.launches = 0};
     NEED_OR(none, d, "a device");

@@ -533,21 +533,9 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
     return evn_schedule_learn(schedule, s->owner, s->seconds);
 }
 
-const int *evn_simulation_owner(const evn_simulation *s) {
-    NEED_OR(NULL, s, "a simulation");
-    return s->owner;
-}
-const double *evn_simulation_seconds(const evn_simulation *s) {
-    NEED_OR(NULL, s, "a simulation");
-    return s->seconds;
-}
-const double *evn_simulation_compute(const evn_simulation *s) {
-    NEED_OR(NULL, s, "a simulation");
-    return s->compute;
-}
-const double *evn_simulation_exchange(const evn_simulation *s) {
-    NEED_OR(NULL, s, "a simulation");
-    return s->exchange;
+evn_last_step evn_simulation_last(const evn_simulation *s) {
+    NEED_OR((evn_last_step){0}, s, "a simulation");
+    return (evn_last_step){s->owner, s->seconds, s->compute, s->exchange};
 }
 
 double evn_model_speeds(const evn_model *m, const double *weight, double *speed) {

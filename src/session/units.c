@@ -101,11 +101,11 @@ static unsigned own_flags(unsigned flags) {
 /* Opens the units on the machine, and tells all ranks of them. */
 static evn_status open_units(evn_session *s, const struct words *w) {
     evn_status status = EVN_OK;
-    if (!(w->flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(s->machine))
+    if (!(w->flags & EVN_DESCRIBE_ONLY) && !evn_machine_about(s->machine).here)
         status = evn_fail(EVN_USAGE, "%s", machine_reason(s->machine));
     else
         status = blame_words(
-            w, evn_units_open_on(&s->units, s->machine, w->list, w->devices, own_flags(w->flags)));
+            w, evn_units_open(&s->units, s->machine, w->list, w->devices, own_flags(w->flags)));
     s->described = (w->flags & EVN_DESCRIBE_ONLY) != 0;
     status = session_agree(s, status);
     return status || !s->cluster ? status : session_ranks.units(s->cluster, s->units, NULL);

@@ -202,7 +202,7 @@ static double run(enum way way, uint64_t *hash) {
     const int library = way == ONE || way == TWO || way == ANEW;
     if (library) {
         TRY(evn_machine_open(&h.machine));
-        TRY(evn_units_open(&h.units, h.machine, way == ONE ? "1:CPU:1" : "2:CPU:1",
+        TRY(evn_units_open(&h.units, h.machine, way == ONE ? "1:CPU:1" : "2:CPU:1", NULL,
                            EVN_OVERSUBSCRIBE));
         open_loop(&h);
     } else if (mesh_faces(&h.mesh, NULL, &h.faces)) {

@@ -136,7 +136,7 @@ static void open_units(struct bench *b, const char *units, int ranks) {
     snprintf(how, sizeof how, "processes:%d", ranks);
     if (ranks > 1) ok(evn_cluster_open(&b->cluster, how));
     ok(evn_machine_open(&b->machine));
-    ok(evn_units_open_on(&b->units, b->machine, units, "emulated", EVN_OVERSUBSCRIBE));
+    ok(evn_units_open(&b->units, b->machine, units, "emulated", EVN_OVERSUBSCRIBE));
     if (b->cluster) ok(evn_cluster_units(b->cluster, b->units, NULL));
     if (!evn_units_gpus(b->units)) return;
     ok(evn_place_open(&b->place, b->units, 0.5));

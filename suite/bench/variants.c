@@ -43,8 +43,8 @@ static evn_status open_bench(struct bench *b, enum npbmz_benchmark benchmark) {
     evn_status status = npbmz_open(&b->problem, benchmark, *b->request->class_);
     if (!status) status = evn_machine_open(&b->machine);
     if (!status)
-        status = evn_units_open_on(&b->units, b->machine, "1:GPU:1", b->request->devices,
-                                   EVN_STAY_BOUND);
+        status =
+            evn_units_open(&b->units, b->machine, "1:GPU:1", b->request->devices, EVN_STAY_BOUND);
     if (status) return status;
     evn_problem tasks = npbmz_tasks(b->problem);
     tasks.units = 1;

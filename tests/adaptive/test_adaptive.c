@@ -220,7 +220,7 @@ static struct outcome run(struct mesh *m, const struct problem *p, const char *l
     const struct run_options options = {.steps = steps};
     assert_int_equal(adaptive_begin(m, p), 0);
     assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&units, machine, list, NULL, EVN_OVERSUBSCRIBE));
     assert_ok(evn_schedule_open(
         &s, schedule, &(evn_problem){.tasks = m->tree.leaves, .units = evn_units_count(units)}));
     assert_ok(adaptive_run(m, p, units, s, &options, steps, &o));

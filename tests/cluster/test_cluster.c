@@ -243,7 +243,7 @@ static void units(evn_cluster *c) {
     must(evn_cluster_unit_count(c) == 0 && evn_cluster_rank_of(c, 0) == -1);
     must_ok(evn_machine_open_synthetic(&machine, "package:1 core:16 pu:1"));
     snprintf(list, sizeof list, "%d:CPU:%d", 1 + rank % 3, 1 + rank % 2);
-    must_ok(evn_units_open(&mine, machine, list, EVN_DESCRIBE_ONLY));
+    must_ok(evn_units_open(&mine, machine, list, NULL, EVN_DESCRIBE_ONLY));
     must_ok(evn_cluster_units(c, mine, NULL));
     int unit = 0;
     for (int r = 0; r < size; r++) {
@@ -295,7 +295,7 @@ static void works(evn_cluster *c) {
     evn_machine *machine;
     evn_units *mine;
     must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open(&mine, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
+    must_ok(evn_units_open(&mine, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
     must_ok(evn_cluster_units(c, mine, NULL));
     must(evn_cluster_unit_count(c) == 2);
     evn_units_close(mine);

@@ -88,7 +88,7 @@ static void begin(struct program *p) {
     static const double weight[TASKS] = {1, 2, 4};
     const evn_problem tasks = {.tasks = TASKS, .units = 2, .weight = weight};
     ok(evn_machine_open(&p->machine));
-    ok(evn_units_open(&p->units, p->machine, "2:CPU:1", EVN_OVERSUBSCRIBE));
+    ok(evn_units_open(&p->units, p->machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     ok(evn_schedule_open(&p->schedule, "static", &tasks));
     ok(evn_loop_open(&p->loop, p->units, p->schedule));
     ok(evn_loop_run(p->loop, body, p)); /* a warm-up, which does not count */

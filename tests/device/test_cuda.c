@@ -618,7 +618,7 @@ TEST_WITH(waiting, set_up, tear_down) {
         evn_units *units;
         evn_event *event;
         fake->reset();
-        assert_ok(evn_units_open_on(&units, machine, units_text[crowded], "cuda", 0));
+        assert_ok(evn_units_open(&units, machine, units_text[crowded], "cuda", 0));
         evn_unit *unit = evn_units_get(units, evn_units_count(units) - 1);
         for (int d = 0; d < 2; d++) {
             assert_int_equal(fake->flags[d], crowded ? 4 : 0);

@@ -239,13 +239,13 @@ TEST(copies) {
     assert_int_equal(to[38], 0);
 
     /* nothing */
-    evn_counts before = evn_device_counts(d);
+    evn_counts before = evn_device_counts(d, NULL);
     assert_ok(evn_copy_to_device(q, a, 5, from, 0));
     assert_ok(evn_copy_to_device(q, a, BYTES, NULL, 0));
     assert_ok(evn_copy_to_host(q, NULL, a, BYTES, 0));
     assert_ok(evn_copy_within(q, a, 0, a, 0, 0));
     assert_ok(evn_queue_finish(q));
-    evn_counts after = evn_device_counts(d);
+    evn_counts after = evn_device_counts(d, NULL);
     after.waits--; /* for the queue */
     assert_memory_equal(&before, &after, sizeof before);
 
@@ -347,10 +347,10 @@ static void peers(const char *text, int one, int two) {
     assert_ok(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
     assert_ok(evn_event_record(ready, a.queue));
     assert_ok(evn_queue_wait(b.queue, ready));
-    evn_counts before = evn_device_counts(b.device);
+    evn_counts before = evn_device_counts(b.device, NULL);
     assert_ok(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
     assert_ok(evn_queue_finish(b.queue));
-    evn_counts after = evn_device_counts(b.device);
+    evn_counts after = evn_device_counts(b.device, NULL);
     assert_int_equal(after.copies_peer - before.copies_peer, 1);
     assert_int_equal(after.bytes_peer - before.bytes_peer, (N - 2) * 8);
     assert_int_equal(after.copies_in, before.copies_in);
@@ -358,10 +358,10 @@ static void peers(const char *text, int one, int two) {
     for (int i = 0; i < N - 2; i++) assert_true(y[i + 1] == 3 * x[i + 2]);
 
     /* within one device it is a copy like others */
-    before = evn_device_counts(b.device);
+    before = evn_device_counts(b.device, NULL);
     assert_ok(evn_copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
     assert_ok(evn_queue_finish(b.queue));
-    assert_int_equal(evn_device_counts(b.device).copies_within - before.copies_within, 1);
+    assert_int_equal(evn_device_counts(b.device, NULL).copies_within - before.copies_within, 1);
 
     assert_fails(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE,
                  "not inside");
@@ -605,14 +605,14 @@ TEST(counters) {
     assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
     assert_ok(evn_copy_within(b.queue, in, 0, other, 8, 16));
     read_back(&b, x, in, 40);
-    evn_counts c = evn_device_counts(b.device);
+    evn_counts c = evn_device_counts(b.device, NULL);
     assert_true(c.launches == 2);
     assert_true(c.copies_in == 2 && c.bytes_in == sizeof x + 24);
     assert_true(c.copies_out == 1 && c.bytes_out == 40);
     assert_true(c.copies_within == 1 && c.bytes_within == 16);
     assert_true(c.copies_peer == 0 && c.bytes_peer == 0);
     assert_ok(evn_queue_finish(b.queue));
-    assert_int_equal(evn_device_counts_since(b.device, c).waits, 1);
+    assert_int_equal(evn_device_counts(b.device, &c).waits, 1);
     close_bench(&b);
 }
 
@@ -729,14 +729,14 @@ TEST(events) {
             if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
         }
         /* asking again and again is waiting, too; and then those before have happened */
-        const evn_counts before = evn_device_counts(b.device);
+        const evn_counts before = evn_device_counts(b.device, NULL);
         for (done = 0; !done;) assert_ok(evn_event_done(e[2], &done));
         for (int i = 0; i < 3; i++) {
             assert_ok(evn_event_done(e[i], &done));
             assert_int_equal(done, 1);
         }
         /* but the host has not stood still for it */
-        assert_int_equal(evn_device_counts_since(b.device, before).waits, 0);
+        assert_int_equal(evn_device_counts(b.device, &before).waits, 0);
         assert_ok(evn_event_finish(e[2]));
         assert_ok(evn_event_seconds(e[0], e[1], &part[0]));
         assert_ok(evn_event_seconds(e[1], e[2], &part[1]));
@@ -878,7 +878,7 @@ TEST(threads) {
         if (w[i].status) fail_msg("thread %d: %s", i, w[i].message);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(evn_device_used(d[i]), 0);
-        assert_true(evn_device_counts(d[i]).launches == 40);
+        assert_true(evn_device_counts(d[i], NULL).launches == 40);
         evn_device_close(d[i]);
     }
 }

@@ -51,6 +51,12 @@ static evn_status grind(const struct bench *b, evn_queue *queue, int groups) {
     return status ? status : evn_launch(queue, kernel, groups, GROUP, argument, 3);
 }
 
+static int phases(const evn_device *device) {
+    int count = 0;
+    while (evn_device_phase_at(device, count).launches) count++;
+    return count;
+}
+
 /* Phase i has this name, so many launches, and exactly this time. */
 static void assert_phase(const struct bench *b, int i, const char *name, int launches,
                          double seconds) {
@@ -73,7 +79,7 @@ static int set_up(void **state) {
 TEST_WITH(sums, set_up, tear_down) {
     struct bench b;
     open_bench(&b, "cuda");
-    assert_int_equal(evn_device_phases(b.device), 0);
+    assert_int_equal(phases(b.device), 0);
     assert_ok(evn_device_phases_begin(b.device));
     assert_ok(axpy(&b, b.queue, 3));
     assert_ok(grind(&b, b.queue, 2));
@@ -85,7 +91,7 @@ TEST_WITH(sums, set_up, tear_down) {
     evn_queue_phase(b.queue, NULL);
     assert_ok(grind(&b, b.queue, 7));
     assert_ok(evn_device_phases_end(b.device));
-    assert_int_equal(evn_device_phases(b.device), 3);
+    assert_int_equal(phases(b.device), 3);
     assert_phase(&b, 0, "axpy", 2, 2 * 0.25 + 3 + 4);
     assert_phase(&b, 1, "grind", 2, 2 * 0.25 + 2 + 7);
     assert_phase(&b, 2, "other", 2, 2 * 0.25 + 5 + 6);
@@ -93,14 +99,14 @@ TEST_WITH(sums, set_up, tear_down) {
     assert_phase(&b, -1, "", 0, 0);
     /* what comes between two measurements does not count, and sums begin anew */
     assert_ok(grind(&b, b.queue, 1));
-    assert_int_equal(evn_device_phases(b.device), 3);
+    assert_int_equal(phases(b.device), 3);
     assert_ok(evn_device_phases_begin(b.device));
-    assert_int_equal(evn_device_phases(b.device), 0);
+    assert_int_equal(phases(b.device), 0);
     assert_ok(grind(&b, b.queue, 1));
     assert_ok(evn_device_phases_end(b.device));
-    assert_int_equal(evn_device_phases(b.device), 1);
+    assert_int_equal(phases(b.device), 1);
     assert_phase(&b, 0, "grind", 1, 0.25 + 1);
-    assert_int_equal(evn_device_counts(b.device).launches, 8);
+    assert_int_equal(evn_device_counts(b.device, NULL).launches, 8);
     close_bench(&b);
 }
 
@@ -222,7 +228,7 @@ static double virtual_step(int timed, double *sum, long long *launches) {
     assert_ok(evn_event_record(event[1], second));
     if (timed) assert_ok(evn_device_phases_end(b.device));
     assert_ok(evn_event_seconds(event[0], event[1], &seconds));
-    assert_int_equal(evn_device_phases(b.device), timed);
+    assert_int_equal(phases(b.device), timed);
     *sum = evn_device_phase_at(b.device, 0).seconds;
     *launches = evn_device_phase_at(b.device, 0).launches;
     for (int e = 0; e < 2; e++) evn_event_close(event[e]);
@@ -293,7 +299,7 @@ TEST(any) {
     }
     assert_ok(evn_device_phases_end(b.device));
     const evn_device_phase p = evn_device_phase_at(b.device, 0);
-    assert_int_equal(evn_device_phases(b.device), 1);
+    assert_int_equal(phases(b.device), 1);
     assert_string_equal(p.name, "grind");
     assert_int_equal(p.launches, 200 * USERS);
     assert_true(p.seconds > 0);

@@ -78,9 +78,9 @@ static void test_relay(void **state) {
             assert_ok(run(&r, evn_launch_resident, groups, LEGS, 0));
             assert_right(&r);
         }
-    const long long before = evn_device_counts(r.device).launches;
+    const long long before = evn_device_counts(r.device, NULL).launches;
     assert_ok(run(&r, evn_launch_resident, 0, LEGS, 0));
-    assert_int_equal(evn_device_counts(r.device).launches, before);
+    assert_int_equal(evn_device_counts(r.device, NULL).launches, before);
     assert_fails(run(&r, evn_launch_resident, -1, LEGS, 0), EVN_USAGE, "with -1 groups");
     char says[80];
     snprintf(says, sizeof says, "with %d groups at a time, and there is room for %d", most + 1,

@@ -96,7 +96,7 @@ static void find_own(struct world *w) {
 
 /* A copy of a region's values. */
 static void read_region(const struct world *w, int task, int i, double *to) {
-    const int region = evn_distributed_region(w->mesh)[task * REGIONS + i];
+    const int region = evn_distributed_part(w->mesh).region[task * REGIONS + i];
     must_ok(evn_place_acquire(w->place, 1, &region, EVN_HOST, EVN_READ));
     memcpy(to, evn_place_host(w->place, region), BYTES[i]);
     must_ok(evn_place_release(w->place, 1, &region, EVN_HOST));
@@ -117,8 +117,8 @@ static void check(struct world *w) {
     int regions = 0; /* and none of tasks that are gone or have left */
     for (int r = 0; r < 4 * MOST * REGIONS; r++) regions += evn_place_bytes(w->place, r) > 0;
     must(regions == here * REGIONS);
-    must(here == evn_distributed_tasks(w->mesh));
-    must(!here == !evn_distributed_loop(w->mesh));
+    must(here == evn_distributed_part(w->mesh).tasks);
+    must(!here == !evn_distributed_part(w->mesh).loop);
     must(evn_distributed_sum(w->mesh, trial->ranks) == w->tasks);
     must(evn_distributed_sum(w->mesh, w->rank + 1) - evn_distributed_sum(w->mesh, w->rank) == here);
 }
@@ -163,9 +163,9 @@ static void add_faces(struct world *w, const char *stay) {
             if (below(w, trial->ranks) == w->rank) face[count++] = pair[k];
     }
     must_ok(evn_distributed_add(w->mesh, count, face));
-    int within, from, to, all[3], sum[RANKS_MAX][3], total = 0, cross = 0;
-    evn_distributed_faces(w->mesh, &within, &from, &to);
-    all[0] = within, all[1] = from, all[2] = to;
+    int sum[RANKS_MAX][3], total = 0, cross = 0;
+    const evn_rank_part part = evn_distributed_part(w->mesh);
+    const int all[3] = {part.within, part.from, part.to};
     must_ok(evn_cluster_gather(w->cluster, all, sizeof all, sum));
     for (int r = 0; !w->rank && r < trial->ranks; r++) {
         total += sum[r][0] + sum[r][1];
@@ -198,8 +198,8 @@ static void open_world(struct world *w, evn_cluster *cluster) {
         }
     for (int i = 0; i < MOST * REGIONS; i++) bytes[i] = BYTES[i % REGIONS];
     must_ok(evn_machine_open(&w->machine));
-    must_ok(evn_units_open_on(&w->units, w->machine, trial->list[w->rank], "emulated",
-                              EVN_OVERSUBSCRIBE));
+    must_ok(
+        evn_units_open(&w->units, w->machine, trial->list[w->rank], "emulated", EVN_OVERSUBSCRIBE));
     must_ok(evn_place_open(&w->place, w->units, 0.5));
     must_ok(evn_distributed_open(&w->mesh, &(evn_distribution){.cluster = cluster,
                                                                .units = w->units,
@@ -212,7 +212,7 @@ static void open_world(struct world *w, evn_cluster *cluster) {
                                                                .access = access,
                                                                .element = sizeof(double)}));
     find_own(w);
-    evn_loop *loop = evn_distributed_loop(w->mesh);
+    evn_loop *loop = evn_distributed_part(w->mesh).loop;
     if (loop) must_ok(evn_loop_visit_host(loop, fill, w, EVN_WRITE));
     add_faces(w, NULL);
 }
@@ -434,7 +434,7 @@ static int balance(struct world *w) {
         t->rank = r;
         t->number = (int)(global - evn_distributed_sum(w->mesh, r));
         if (!moved || r != w->rank) continue;
-        const evn_rank_task *origin = &evn_distributed_origin(w->mesh)[t->number];
+        const evn_rank_task *origin = &evn_distributed_part(w->mesh).origin[t->number];
         must(origin->rank == before[i].rank && origin->number == before[i].number);
     }
     free(before);
@@ -583,7 +583,7 @@ static void balances(evn_cluster *cluster) {
         must(!moved && longest(&w) == before);
     } else {
         must(moved && longest(&w) <= all / trial->ranks + largest);
-        must(evn_distributed_tasks(w.mesh) > 0);
+        must(evn_distributed_part(w.mesh).tasks > 0);
         must(!balance(&w));
     }
     run_costly(&w);
@@ -657,7 +657,7 @@ static void no_memory(evn_cluster *cluster) {
     for (long k = 1, done = 0; !done; k++) {
         open_world(&w, cluster);
         run_step(&w);
-        const int n = evn_distributed_tasks(w.mesh);
+        const int n = evn_distributed_part(w.mesh).tasks;
         int first[MOST + 1], from[MOST];
         char kept[MOST];
         for (int t = 0; t <= n; t++) first[t] = from[t] = t, kept[t] = t != 1;

@@ -101,7 +101,7 @@ static evn_status body(evn_unit *unit, evn_batch *b, void *arg) {
 static void connect(struct world *w) {
     static evn_rank_face face[8 * OWN];
     int count = 0;
-    const int n = evn_distributed_tasks(w->mesh);
+    const int n = evn_distributed_part(w->mesh).tasks;
     for (int t = 0; t < n; t++) {
         const evn_rank_task a = {w->rank, t};
         const evn_rank_task b = t + 1 < n             ? (evn_rank_task){w->rank, t + 1}
@@ -116,7 +116,7 @@ static void connect(struct world *w) {
 
 /* In the middle of the rank some tasks are divided, and others merged. */
 static void change(struct world *w) {
-    const int before = evn_distributed_tasks(w->mesh);
+    const int before = evn_distributed_part(w->mesh).tasks;
     int n = 0, at = 0;
     for (int t = 0; t < before; t++) {
         const int part = t / PART, divide = part == 10, merge = part == 20 && t + 1 < before;
@@ -143,7 +143,7 @@ static void all_of_it(evn_cluster *cluster) {
     w.rank = evn_cluster_rank(cluster);
     for (int t = 0; t < OWN; t++) bytes[t] = VALUES * sizeof(double);
     must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open_on(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     must_ok(evn_place_open(&place, units, 0.5));
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     count_from_here();
@@ -157,7 +157,7 @@ static void all_of_it(evn_cluster *cluster) {
                                                               .access = access,
                                                               .element = sizeof(double)}));
     char *array = planted ? malloc((size_t)evn_distributed_sum(w.mesh, ranks)) : NULL;
-    must_ok(evn_loop_visit_host(evn_distributed_loop(w.mesh), fill, &w, EVN_WRITE));
+    must_ok(evn_loop_visit_host(evn_distributed_part(w.mesh).loop, fill, &w, EVN_WRITE));
     connect(&w);
     for (int i = 0; i < 2; i++) {
         must_ok(evn_distributed_run(w.mesh, body, &w));

@@ -53,7 +53,7 @@ static int begin(struct fixture *f, const char *list, const char *devices, const
     evn_machine *machine;
     ok(evn_machine_open(&machine));
     const evn_status status =
-        evn_units_open_on(&f->units, machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
+        evn_units_open(&f->units, machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
     if (spec && status == EVN_MISSING) {
         evn_machine_close(machine);
         return 0;
@@ -225,11 +225,11 @@ TEST(transports) {
         ok(evn_loop_bring(f.loop));
         ok(evn_exchange_run(f.x)); /* plans */
         for (int u = 0; u < 3; u++)
-            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
+            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0), NULL);
         for (int i = 0; i < 5; i++) ok(evn_exchange_run(f.x));
         for (int u = 0; u < 3; u++) {
             const evn_counts c =
-                evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
+                evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0), &before[u]);
             assert_int_equal(c.launches, 5 * 3);
             assert_int_equal(c.copies_peer, peer ? 5 * 2 : 0);
             assert_int_equal(c.copies_out, peer ? 0 : 5 * 2);
@@ -479,7 +479,7 @@ TEST(least) {
         ok(evn_exchange_run(h.x[0])); /* plans */
         plain(face, ALL, sizeof(double), 1, f.want);
         for (int u = 0; u < count; u++)
-            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
+            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0), NULL);
         for (int i = 0; i < STEPS; i++) {
             if (!halves) ok(evn_exchange_run(h.x[0]));
             if (halves) ok(evn_exchange_start(h.x[0], &h.open[0]));
@@ -489,7 +489,7 @@ TEST(least) {
         }
         for (int u = 0; u < count; u++) {
             const evn_counts c =
-                evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
+                evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0), &before[u]);
             const struct steps_of s = least_steps(face, ALL, evn_loop_owner(f.loop), u);
             assert_int_equal(c.launches, STEPS * s.launches);
             assert_int_equal(c.copies_peer, STEPS * s.copies);

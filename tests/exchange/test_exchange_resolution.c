@@ -219,7 +219,7 @@ static int open_world(struct world *w, evn_cluster *cluster, const char *list, c
                       int place, struct kind kind, unsigned seed) {
     *w = (struct world){.cluster = cluster, .kind = kind};
     must_ok(evn_machine_open(&w->machine));
-    if (evn_units_open_on(&w->units, w->machine, list, devices, EVN_OVERSUBSCRIBE)) {
+    if (evn_units_open(&w->units, w->machine, list, devices, EVN_OVERSUBSCRIBE)) {
         evn_machine_close(w->machine);
         return 0;
     }

@@ -61,7 +61,7 @@ static void wrong(void) {
     say("no session", evn_open_loop(&loop, NULL, NULL, &problem));
     say("nothing to close", evn_close(NULL));
     say("a machine", evn_machine_open_synthetic(&machine, "package:none"));
-    say("no machine", evn_units_open(&units, NULL, "1:CPU:1", 0));
+    say("no machine", evn_units_open(&units, NULL, "1:CPU:1", NULL, 0));
     say("no tasks", evn_schedule_open(&schedule, "static", &problem));
     problem.tasks = TASKS;
     problem.units = 2;

@@ -97,19 +97,21 @@ contains
     subroutine run(status)
         integer(c_int), intent(inout) :: status
         integer(c_int), target :: first, access(1) = [EVN_BOTH]
+        type(evn_rank_part) :: part
         integer(c_size_t), target :: bytes(blocks) = 8_c_size_t * (cells + 4)
         integer :: i
         rank = evn_cluster_rank(cluster)
         ranks = evn_cluster_size(cluster)
         status = evn_cluster_machine(cluster, machine, 1, 1)
-        if (status == EVN_OK) status = evn_units_open(units, machine, '1:CPU:1', EVN_OVERSUBSCRIBE)
+        if (status == EVN_OK) status = evn_units_open(units, machine, '1:CPU:1', flags=EVN_OVERSUBSCRIBE)
         if (status == EVN_OK) status = evn_cluster_units(cluster, units)
         if (status == EVN_OK) status = evn_place_open(place, units, 0.5_c_double)
         if (status == EVN_OK) status = evn_distributed_open(tasks, evn_distribution(cluster=cluster, units=units, place=place, &
             tasks=blocks, regions=1, bytes=c_loc(bytes), access=c_loc(access), element=8))
         if (status /= EVN_OK) return
         first = rank * blocks
-        status = evn_loop_visit_host(evn_distributed_loop(tasks), start, c_loc(first), EVN_WRITE)
+        part = evn_distributed_part(tasks)
+        status = evn_loop_visit_host(part%loop, start, c_loc(first), EVN_WRITE)
         if (status == EVN_OK) status = connect([(cells, i=1, blocks)], [(.true., i=1, blocks)])
         do i = 1, steps
             if (status == EVN_OK) status = evn_distributed_run(tasks, step, c_null_ptr)
@@ -174,6 +176,7 @@ contains
     ! This rank's cells, where each block is now, with a plain pipe's.
     integer(c_int) function compare()
         real(c_double) :: whole(0:own * ranks + 1), next(0:own * ranks + 1)
+        type(evn_rank_part) :: part
         integer(c_int), pointer :: region(:)
         real(c_double), pointer :: u(:)
         integer :: i, t
@@ -186,8 +189,9 @@ contains
             whole = next
         end do
         compare = EVN_OK
-        call c_f_pointer(evn_distributed_region(tasks), region, [evn_distributed_tasks(tasks)])
-        do t = 1, evn_distributed_tasks(tasks)
+        part = evn_distributed_part(tasks)
+        call c_f_pointer(part%region, region, [part%tasks])
+        do t = 1, part%tasks
             compare = evn_place_acquire(place, 1, region(t:t), EVN_HOST, EVN_READ)
             if (compare /= EVN_OK) return
             call c_f_pointer(evn_place_host(place, region(t)), u, [cells + 4])

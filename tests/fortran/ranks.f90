@@ -95,7 +95,7 @@ contains
         integer(c_int), intent(inout) :: status
         rank = evn_cluster_rank(cluster)
         status = evn_cluster_machine(cluster, machine, 1, 1)
-        if (status == EVN_OK) status = evn_units_open(units, machine, '1:CPU:1', EVN_OVERSUBSCRIBE)
+        if (status == EVN_OK) status = evn_units_open(units, machine, '1:CPU:1', flags=EVN_OVERSUBSCRIBE)
         if (status == EVN_OK) status = evn_cluster_units(cluster, units)
         if (status /= EVN_OK) return
         if (rank == 1) call evn_unit_slow(evn_units_get(units, 0), 3.0_c_double) ! so that blocks go elsewhere

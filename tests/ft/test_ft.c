@@ -66,7 +66,7 @@ static ft_result run(ft *problem, int transposes) {
     ft_result result;
     evn_problem tasks = ft_tasks(problem);
     assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open(&units, machine, "2:CPU:1", EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     tasks.units = 2;
     assert_ok(evn_schedule_open(&schedule, "static", &tasks));
     assert_ok(ft_run(problem, &(struct ft_way){.transposes = transposes}, units, schedule,

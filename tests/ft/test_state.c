@@ -41,7 +41,7 @@ static void rank_main(evn_cluster *c) {
     evn_machine *machine;
     evn_units *units;
     must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open_on(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     ft_result whole = run(NULL, units, -1, (struct state_files){0});
     must_ok(evn_cluster_units(c, units, NULL));
     ft_result half = run(c, units, KEPT, (struct state_files){.checkpoint = path});

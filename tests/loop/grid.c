@@ -155,9 +155,9 @@ void grid_at_random(evn_schedule *s) { s->policy = &at_random; }
 static void open_units(struct grid *g) {
     const struct trial *trial = g->trial;
     must_ok(evn_machine_open(&g->machine));
-    must_ok(evn_units_open_on(&g->units, g->machine, trial->list[g->rank],
-                              trial->devices ? trial->devices[g->rank] : "emulated",
-                              EVN_OVERSUBSCRIBE | g->trial->flags));
+    must_ok(evn_units_open(&g->units, g->machine, trial->list[g->rank],
+                           trial->devices ? trial->devices[g->rank] : "emulated",
+                           EVN_OVERSUBSCRIBE | g->trial->flags));
     must_ok(evn_cluster_units(g->cluster, g->units, NULL));
     g->first = evn_cluster_first_unit(g->cluster, g->rank);
 }

@@ -224,7 +224,7 @@ static void check_inherited(const struct fixture *f, const struct change *c, con
 /* For records. */
 static void check_noted(const struct fixture *f, const struct change *c, int generation,
                         const int *had, const double *took, int before) {
-    assert_int_equal(evn_loop_changes(f->loop), generation + 1);
+    assert_int_equal(evn_loop_generation(f->loop), generation + 1);
     const evn_changed noted = evn_loop_changed(f->loop, generation);
     int kept = 0, moved = 0, gone = 0, draws;
     const int *next = evn_loop_next(f->loop, &draws), *owner = evn_loop_owner(f->loop);

@@ -73,7 +73,7 @@ TEST(drawn) {
         evn_schedule *schedule;
         evn_loop *loop;
         struct seen seen = {.shares = shares};
-        assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:CPU:2", EVN_OVERSUBSCRIBE));
+        assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
         assert_ok(evn_schedule_open(&schedule, "auto", &p));
         let_draw(schedule);
         assert_ok(evn_loop_open(&loop, units, schedule));

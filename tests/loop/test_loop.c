@@ -37,7 +37,7 @@ static void open_fixture(struct fixture *f, const char *list, const char *spec) 
     f->fail_at = -1;
     evn_link link[TASKS];
     for (int t = 0; t < TASKS; t++) link[t] = (evn_link){{t, (t + 1) % TASKS}, 100};
-    assert_ok(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&f->units, machine, list, NULL, EVN_OVERSUBSCRIBE));
     evn_problem p = {
         .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
     assert_ok(evn_schedule_open(&f->schedule, spec, &p));

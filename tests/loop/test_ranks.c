@@ -407,7 +407,7 @@ static void large_blocks(evn_cluster *c) {
     evn_loop *loop;
     const evn_home home = {1, large_make, large_memory, large_drop, NULL};
     must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open(&units, machine, "1:CPU:1", EVN_OVERSUBSCRIBE));
+    must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     must_ok(evn_cluster_units(c, units, NULL));
     must_ok(evn_schedule_open(&schedule, "static", &(evn_problem){.tasks = 3, .units = 3}));
     grid_at_random(schedule);
@@ -519,7 +519,7 @@ static void many(evn_cluster *c) {
     evn_schedule *schedule;
     evn_loop *loop;
     must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open(&units, machine, "1:CPU:1", EVN_OVERSUBSCRIBE));
+    must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     must_ok(evn_cluster_units(c, units, NULL));
     must_ok(evn_schedule_open(&schedule, grid_trial->schedule,
                               &(evn_problem){.tasks = MANY, .units = 3}));

@@ -18,7 +18,7 @@ static evn_units *units;
 static int set_up(void **state) {
     (void)state;
     return evn_machine_open(&machine) ||
-           evn_units_open(&units, machine, "2:CPU:1", EVN_OVERSUBSCRIBE);
+           evn_units_open(&units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE);
 }
 
 static int tear_down(void **state) {
@@ -308,7 +308,7 @@ TEST(team_alone) {
     evn_units *team;
     evn_schedule *schedule;
     evn_loop *loop;
-    assert_ok(evn_units_open(&team, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&team, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
     assert_ok(evn_schedule_open(&schedule, "static", &p));
     assert_ok(evn_loop_open(&loop, team, schedule));
     struct shared s = {.caller = pthread_self()};

@@ -130,7 +130,7 @@ static void open_fixture(struct fixture *f, const char *list, const double *weig
     memset(f, 0, sizeof *f);
     f->held = f->after = -1;
     f->before = TASKS - 1;
-    assert_ok(evn_units_open_on(&f->units, machine, list, "emulated", EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&f->units, machine, list, "emulated", EVN_OVERSUBSCRIBE));
     evn_problem p = {.tasks = TASKS, .units = evn_units_count(f->units), .weight = weight};
     assert_ok(evn_schedule_open(&f->schedule, "static", &p));
     assert_ok(evn_loop_open(&f->loop, f->units, f->schedule));

@@ -16,7 +16,7 @@ static evn_machine *open_file(const char *name) {
     setenv("HWLOC_XMLFILE", path, 1);
     assert_ok(evn_machine_open(&m));
     unsetenv("HWLOC_XMLFILE");
-    assert_false(evn_machine_is_here(m));
+    assert_false(evn_machine_about(m).here);
     return m;
 }
 
@@ -30,7 +30,7 @@ static evn_machine *open_synthetic(const char *description) {
 static void expect_units(const evn_machine *m, const char *list, const char *text,
                          const double *speed, const int *kind) {
     evn_units *units;
-    assert_ok(evn_units_open(&units, m, list, 0));
+    assert_ok(evn_units_open(&units, m, list, NULL, 0));
     assert_string_equal(evn_units_text(units), text);
     for (int u = 0; u < evn_units_count(units); u++) {
         const double is = evn_unit_speed(evn_units_get(units, u));
@@ -59,7 +59,7 @@ TEST(laptop) {
     const double slow = 3500. / 4800;
     evn_machine *m = open_file("laptop");
     assert_int_equal(evn_machine_cores(m), 14);
-    assert_int_equal(evn_machine_kinds(m), 2);
+    assert_int_equal(evn_machine_about(m).kinds, 2);
     assert_string_equal(evn_machine_kind(m, 0)->name, "IntelCore");
     assert_int_equal(evn_machine_kind(m, 0)->cores, 6);
     assert_true(evn_machine_kind(m, 0)->frequency == 4.8e9);
@@ -67,7 +67,7 @@ TEST(laptop) {
     assert_string_equal(evn_machine_kind(m, 1)->name, "IntelAtom");
     assert_int_equal(evn_machine_kind(m, 1)->cores, 8);
     assert_true(fabs(evn_machine_kind(m, 1)->speed - slow) < 1e-9);
-    assert_int_equal(evn_machine_parts(m), 2);
+    assert_int_equal(evn_machine_about(m).parts, 2);
     expect_part(m, 0, &(evn_part){0, 6, 0, 0, 2, 24 << 20});
     expect_part(m, 1, &(evn_part){6, 8, 1, 0, 1, 24 << 20});
     assert_int_equal(evn_machine_core_number(m, 5), 10);
@@ -80,7 +80,7 @@ TEST(laptop) {
     expect_units(m, "1:CPU:4,1:CPU:4", "1:CPU:4,1:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
     /* more than there is: for plans, about which nothing is known */
     evn_units *units;
-    assert_ok(evn_units_open(&units, m, "2:CPU:14", EVN_DESCRIBE_ONLY));
+    assert_ok(evn_units_open(&units, m, "2:CPU:14", NULL, EVN_DESCRIBE_ONLY));
     assert_true(evn_unit_speed(evn_units_get(units, 1)) == 14);
     evn_units_close(units);
     evn_machine_close(m);
@@ -91,8 +91,8 @@ TEST(laptop) {
 TEST(board) {
     const double slow = 485. / 1024;
     evn_machine *m = open_file("board");
-    assert_int_equal(evn_machine_kinds(m), 2);
-    assert_int_equal(evn_machine_parts(m), 2);
+    assert_int_equal(evn_machine_about(m).kinds, 2);
+    assert_int_equal(evn_machine_about(m).parts, 2);
     expect_part(m, 0, &(evn_part){0, 4, 0, 0, 1, 0});
     expect_part(m, 1, &(evn_part){4, 4, 1, 0, 1, 0});
     for (int c = 0; c < 8; c++) {
@@ -110,8 +110,8 @@ TEST(epyc) {
     for (int u = 0; u < 16; u++) speed[u] = 8;
     evn_machine *m = open_synthetic("package:2 l3:8(size=33554432) core:8 pu:2");
     assert_int_equal(evn_machine_cores(m), 128);
-    assert_int_equal(evn_machine_kinds(m), 1);
-    assert_int_equal(evn_machine_parts(m), 16);
+    assert_int_equal(evn_machine_about(m).kinds, 1);
+    assert_int_equal(evn_machine_about(m).parts, 16);
     for (int i = 0; i < 16; i++) expect_part(m, i, &(evn_part){8 * i, 8, 0, i / 8, 2, 32 << 20});
     expect_units(m, "auto", "16:CPU:8", speed, kind);
     evn_machine_close(m);
@@ -120,7 +120,7 @@ TEST(epyc) {
 static void expect_auto(const char *description, const char *list) {
     evn_units *units;
     evn_machine *m = open_synthetic(description);
-    assert_ok(evn_units_open(&units, m, "auto", 0));
+    assert_ok(evn_units_open(&units, m, "auto", NULL, 0));
     if (strcmp(evn_units_text(units), list) != 0)
         fail_msg("%s: %s, expected %s", description, evn_units_text(units), list);
     evn_units_close(units);
@@ -138,7 +138,7 @@ TEST(even) {
               {"pu:3", "1:CPU:3", 3}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         evn_machine *m = open_synthetic(of[i].is);
-        assert_int_equal(evn_machine_parts(m), 1);
+        assert_int_equal(evn_machine_about(m).parts, 1);
         expect_units(m, "auto", of[i].list, (double[]){of[i].cores}, (int[]){0});
         evn_machine_close(m);
     }
@@ -232,24 +232,24 @@ TEST(own_file) {
     evn_machine *here, *m;
     unsetenv("HWLOC_XMLFILE");
     assert_ok(evn_machine_open(&here));
-    if (!evn_machine_is_here(here)) skip();
+    if (!evn_machine_about(here).here) skip();
     const int last = evn_machine_cores(here) - 1;
     close(mkstemp(own));
     setenv("HWLOC_XMLFILE", own, 1);
     write_own(-1);
     assert_ok(evn_machine_open(&m));
-    assert_true(evn_machine_is_here(m));
+    assert_true(evn_machine_about(m).here);
     assert_int_equal(evn_machine_cores(m), last + 1);
-    assert_true(evn_machine_memory(m) == evn_machine_memory(here));
+    assert_true(evn_machine_about(m).memory == evn_machine_about(here).memory);
     evn_machine_close(m);
     setenv("HWLOC_THISSYSTEM", "0", 1);
     assert_ok(evn_machine_open(&m));
-    assert_false(evn_machine_is_here(m));
+    assert_false(evn_machine_about(m).here);
     evn_machine_close(m);
     unsetenv("HWLOC_THISSYSTEM");
     write_own(evn_machine_core_number(here, last));
     assert_ok(evn_machine_open(&m));
-    assert_true(evn_machine_is_here(m));
+    assert_true(evn_machine_about(m).here);
     assert_int_equal(evn_machine_cores(m), 1);
     assert_int_equal(evn_machine_core_number(m, 0), evn_machine_core_number(here, last));
     evn_machine_close(m);
@@ -262,7 +262,7 @@ TEST(own_file) {
         write_own(-1);
         overwrite(facts[i], other);
         assert_ok(evn_machine_open(&m));
-        assert_false(evn_machine_is_here(m));
+        assert_false(evn_machine_about(m).here);
         assert_non_null(strstr(machine_reason(m), "HWLOC_XMLFILE names another machine"));
         assert_fails(evn_machine_keep_to(m), EVN_USAGE, "HWLOC_XMLFILE names another machine");
         evn_machine_close(m);

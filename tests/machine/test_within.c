@@ -21,16 +21,16 @@ TEST(each_core) {
         assert_int_equal(evn_machine_cores(share), 1);
         assert_int_equal(evn_machine_core_number(share, 0), number);
         assert_int_equal(machine_core_of(share, number), 0);
-        assert_int_equal(evn_machine_is_here(share), 1);
-        assert_true(evn_machine_memory(share) == evn_machine_memory(machine));
-        assert_true(evn_machine_packages(share) >= evn_machine_packages(machine));
+        assert_int_equal(evn_machine_about(share).here, 1);
+        assert_true(evn_machine_about(share).memory == evn_machine_about(machine).memory);
+        assert_true(evn_machine_about(share).packages >= evn_machine_about(machine).packages);
         evn_units *units;
-        assert_ok(evn_units_open(&units, share, "1:CPU:1", 0));
+        assert_ok(evn_units_open(&units, share, "1:CPU:1", NULL, 0));
         assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), number);
         assert_ok(evn_units_check_binding(units));
         evn_units_close(units);
-        assert_fails(evn_units_open(&units, share, "2:CPU:1", 0), EVN_USAGE, "there is 1");
-        assert_fails(evn_units_open(&units, share, "1:CPU:2", 0), EVN_USAGE, "there is 1");
+        assert_fails(evn_units_open(&units, share, "2:CPU:1", NULL, 0), EVN_USAGE, "there is 1");
+        assert_fails(evn_units_open(&units, share, "1:CPU:2", NULL, 0), EVN_USAGE, "there is 1");
         evn_machine_close(share);
     }
 }
@@ -46,7 +46,7 @@ TEST(several) {
     assert_int_equal(evn_machine_core_number(share, 1), b);
     for (int i = 0; i < 2; i++) {
         evn_units *units;
-        assert_ok(evn_units_open(&units, share, i ? "2:CPU:1" : "1:CPU:2", 0));
+        assert_ok(evn_units_open(&units, share, i ? "2:CPU:1" : "1:CPU:2", NULL, 0));
         assert_ok(evn_units_check_binding(units));
         evn_units_close(units);
     }
@@ -64,7 +64,7 @@ TEST(mask) {
     assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
     evn_machine *share = open_share(&b, 1);
     evn_units *units;
-    assert_ok(evn_units_open(&units, share, "1:CPU:1", 0));
+    assert_ok(evn_units_open(&units, share, "1:CPU:1", NULL, 0));
     assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), b);
     assert_ok(evn_units_check_binding(units));
     evn_units_close(units);

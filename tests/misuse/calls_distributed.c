@@ -70,7 +70,7 @@ int calls_distributed(struct world *w, int row) {
     evn_distributed *d = NULL;
     const evn_distribution own = three_tasks(w);
     if (evn_distributed_open(&d, &own)) return WRONG;
-    IS(3, evn_distributed_tasks(d))
+    IS(3, evn_distributed_part(d).tasks)
     GIVES(-1, "expected 0 to 1", evn_distributed_sum(d, 2))
     GIVES(-1, "rank -1", evn_distributed_sum(d, -1))
     USAGE("-1 faces", evn_distributed_add(d, -1, &face))
@@ -109,10 +109,10 @@ int calls_distributed(struct world *w, int row) {
     USAGE("task 3 of before",
           (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, wrong)))
     IS(EVN_OK, evn_distributed_balance(d, NULL))
-    IS(EVN_OK, (evn_loop_visit_host(evn_distributed_loop(d), nothing, NULL, EVN_WRITE),
+    IS(EVN_OK, (evn_loop_visit_host(evn_distributed_part(d).loop, nothing, NULL, EVN_WRITE),
                 evn_distributed_run(d, nothing, NULL)))
     FAILS(EVN_BODY, "while the units are at work",
-          (evn_loop_visit_host(evn_distributed_loop(d), nothing, NULL, EVN_WRITE),
+          (evn_loop_visit_host(evn_distributed_part(d).loop, nothing, NULL, EVN_WRITE),
            evn_distributed_run(d, own_loop, d)))
     CALLS_END
 }

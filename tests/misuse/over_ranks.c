@@ -139,7 +139,7 @@ static void open_mesh(struct world *w) {
     evn_rank_face face[2 * OWN];
     int faces = 0;
     must_ok(evn_distributed_open(&w->mesh, &own));
-    must_ok(evn_loop_visit_host(evn_distributed_loop(w->mesh), fill_mesh, w, EVN_WRITE));
+    must_ok(evn_loop_visit_host(evn_distributed_part(w->mesh).loop, fill_mesh, w, EVN_WRITE));
     for (int t = OWN * w->rank; t < OWN * (w->rank + 1) && t + 1 < TASKS; t++) {
         evn_face pair[2];
         face_pair(t, pair);
@@ -201,7 +201,7 @@ void goes_on(struct world *w) {
         must(evn_loop_has(w->own, t) && evn_loop_has(w->placed, t));
         must(!memcmp(w->block[t], w->value[t], BYTES));
         check_region(w, w->region[t], w->value[t]);
-        check_region(w, evn_distributed_region(w->mesh)[t % OWN], w->value[t]);
+        check_region(w, evn_distributed_part(w->mesh).region[t % OWN], w->value[t]);
     }
 }
 

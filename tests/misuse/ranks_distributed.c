@@ -42,7 +42,7 @@ void ranks_distribution(struct world *w) {
 
 /* One rank holds a region that others read, or one that they write. */
 static evn_status run_held(struct world *w, int number, evn_access access) {
-    const int *region = &evn_distributed_region(w->mesh)[number];
+    const int *region = &evn_distributed_part(w->mesh).region[number];
     if (ODD) must_ok(evn_place_acquire(w->place, 1, region, EVN_HOST, access));
     const evn_status status = evn_distributed_run(w->mesh, nothing, NULL);
     if (ODD) must_ok(evn_place_release(w->place, 1, region, EVN_HOST));

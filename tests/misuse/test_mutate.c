@@ -521,7 +521,7 @@ static void add_rank_faces(struct dice *d, evn_distributed *mesh, int *refused) 
 
 static int change_distributed(struct dice *d, evn_distributed *mesh, int *refused) {
     struct call c;
-    const int before = evn_distributed_tasks(mesh);
+    const int before = evn_distributed_part(mesh).tasks;
     call_begin(&c, d);
     const evn_change *change = change_of(&c, before, NULL, 1);
     size_t *list = call_array(&c, NULL, (size_t)before * SLOTS * sizeof *list);
@@ -561,12 +561,12 @@ static void case_distributed(struct dice *d) {
     if (!mesh) fault("a right call fails");
     for (int i = 0, sound = 1; mesh && !broken && i < 4; i++) {
         add_rank_faces(d, mesh, &refused);
-        const evn_rank_task *was = evn_distributed_origin(mesh);
+        const evn_rank_task *was = evn_distributed_part(mesh).origin;
         broken = change_distributed(d, mesh, &refused);
-        sound = sound && was == evn_distributed_origin(mesh);
+        sound = sound && was == evn_distributed_part(mesh).origin;
         if (!broken) ask_now(d, mesh, &refused);
         int moved;
-        evn_loop *loop = evn_distributed_loop(mesh);
+        evn_loop *loop = evn_distributed_part(mesh).loop;
         failed = 0;
         if (!broken)
             TRY(&failed, "evn_distributed_balance()", evn_distributed_balance(mesh, &moved));
@@ -688,8 +688,8 @@ static void run_case(uint64_t seed) {
 static void open_units(void) {
     evn_machine *machine;
     assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open_on(&units, machine, "1:CPU:1,1:GPU:1", "emulated:memory=64MiB",
-                                EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:GPU:1", "emulated:memory=64MiB",
+                             EVN_OVERSUBSCRIBE));
 }
 
 /* Cases in a process of their own; `at` is the seed at which it is. */

@@ -12,11 +12,10 @@ static void must(evn_status status) {
 
 static void open_units(struct world *w) {
     must(evn_machine_open(&w->machine));
-    must(
-        evn_units_open_on(&w->units, w->machine, "1:CPU:1,1:GPU:2", "emulated", EVN_OVERSUBSCRIBE));
-    must(evn_units_open(&w->other, w->machine, "2:CPU:1", EVN_OVERSUBSCRIBE));
-    must(evn_units_open(&w->described, w->machine, "1:CPU:1,1:GPU:1", EVN_DESCRIBE_ONLY));
-    must(evn_units_open(&w->described_cores, w->machine, "2:CPU:1", EVN_DESCRIBE_ONLY));
+    must(evn_units_open(&w->units, w->machine, "1:CPU:1,1:GPU:2", "emulated", EVN_OVERSUBSCRIBE));
+    must(evn_units_open(&w->other, w->machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    must(evn_units_open(&w->described, w->machine, "1:CPU:1,1:GPU:1", NULL, EVN_DESCRIBE_ONLY));
+    must(evn_units_open(&w->described_cores, w->machine, "2:CPU:1", NULL, EVN_DESCRIBE_ONLY));
     must(evn_crew_open(&w->crew, w->other, 0));
     w->cpu = evn_units_get(w->units, 0);
     w->gpu = evn_units_get(w->units, 1);

@@ -50,7 +50,7 @@ static evn_step step_of(const evn_model *m, const int *owner) {
     evn_schedule *s = fixed(owner, m->units);
     assert_ok(evn_simulation_open(&clock, m));
     assert_ok(evn_simulation_step(clock, s, &step));
-    assert_memory_equal(evn_simulation_owner(clock), owner, 4 * sizeof *owner);
+    assert_memory_equal(evn_simulation_last(clock).owner, owner, 4 * sizeof *owner);
     evn_simulation_close(clock);
     evn_schedule_close(s);
     return step;
@@ -139,7 +139,7 @@ TEST(draws_and_migrations) {
     evn_step step;
     assert_ok(evn_simulation_open(&clock, &m));
     assert_ok(evn_simulation_step(clock, s, &step));
-    assert_memory_equal(evn_simulation_owner(clock), ((int[]){0, 1, 2, 2}), 4 * sizeof(int));
+    assert_memory_equal(evn_simulation_last(clock).owner, ((int[]){0, 1, 2, 2}), 4 * sizeof(int));
     assert_near(step.compute_s, 4);
     assert_int_equal(step.migrations, 0);
     const double exchanged = step.exchange_s;
@@ -148,12 +148,12 @@ TEST(draws_and_migrations) {
     slow[2] = 10;
     assert_ok(evn_simulation_step(clock, s, &step));
     /* 2 is busy until 10, 1 until 2, 0 until 4: task 3 goes to 1, staged, with 400 bytes */
-    assert_memory_equal(evn_simulation_owner(clock), ((int[]){0, 1, 2, 1}), 4 * sizeof(int));
+    assert_memory_equal(evn_simulation_last(clock).owner, ((int[]){0, 1, 2, 1}), 4 * sizeof(int));
     assert_int_equal(step.migrations, 1);
     assert_near(step.migrated_bytes, 400);
     assert_near(step.migration_s, 0.3 + 400 * 0.05);
     assert_near(step.compute_s, 2 + 2 + 0.3 + 400 * 0.05);
-    assert_near(evn_simulation_seconds(clock)[3], 2); /* schedules learn no migrations */
+    assert_near(evn_simulation_last(clock).seconds[3], 2); /* schedules learn no migrations */
     assert_near(step.bytes, 2 * (10 + 20 + 30 + 40));
     assert_true(step.exchange_s != exchanged);
     evn_simulation_close(clock);
@@ -183,7 +183,7 @@ TEST(like_simulate) {
             assert_ok(evn_schedule_simulate(a, owner, taken));
             assert_ok(evn_schedule_learn(a, owner, taken));
             assert_ok(evn_simulation_step(clock, c, &step));
-            assert_memory_equal(evn_simulation_owner(clock), owner, sizeof owner);
+            assert_memory_equal(evn_simulation_last(clock).owner, owner, sizeof owner);
             assert_near(step.imbalance, evn_problem_imbalance(&p, owner, NULL));
         }
         evn_simulation_close(clock);
@@ -237,7 +237,8 @@ TEST(crowd) {
     evn_step step;
     assert_ok(evn_simulation_open(&clock, &m));
     assert_ok(evn_simulation_step(clock, s, &step));
-    const double *compute = evn_simulation_compute(clock), *seconds = evn_simulation_seconds(clock);
+    const double *compute = evn_simulation_last(clock).compute,
+                 *seconds = evn_simulation_last(clock).seconds;
     assert_near(compute[0], 8);
     assert_near(compute[1], 14);
     assert_near(compute[2], 18);
@@ -262,8 +263,8 @@ static void check_beside(const double *crowd, const int *owner, const double *en
     assert_ok(evn_simulation_open(&clock, &m));
     assert_ok(evn_simulation_step(clock, s, &step));
     double sum[3] = {0};
-    for (int t = 0; t < 4; t++) sum[owner[t]] += evn_simulation_seconds(clock)[t];
-    for (int u = 0; u < 3; u++) assert_near(evn_simulation_compute(clock)[u], ends[u]);
+    for (int t = 0; t < 4; t++) sum[owner[t]] += evn_simulation_last(clock).seconds[t];
+    for (int u = 0; u < 3; u++) assert_near(evn_simulation_last(clock).compute[u], ends[u]);
     for (int u = 0; u < 3; u++) assert_near(sum[u], ends[u]);
     evn_simulation_close(clock);
     evn_schedule_close(s);
@@ -357,7 +358,7 @@ TEST(noise) {
         assert_ok(evn_simulation_open(&clock, &m));
         for (int i = 0; i < 1000; i++) {
             assert_ok(evn_simulation_step(clock, s, &step));
-            const double x = evn_simulation_seconds(clock)[1] / 8;
+            const double x = evn_simulation_last(clock).seconds[1] / 8;
             if (k) {
                 again += x;
                 continue;
@@ -396,8 +397,8 @@ TEST(loops) {
         int moved = 0;
         for (int i = 0; i < 20; i++) {
             assert_ok(evn_simulation_step(clock, s, &step));
-            const double *compute = evn_simulation_compute(clock),
-                         *took = evn_simulation_seconds(clock);
+            const double *compute = evn_simulation_last(clock).compute,
+                         *took = evn_simulation_last(clock).seconds;
             assert_near(compute[0] + compute[1],
                         took[0] + took[1] + took[2] +
                             0.25 * step.migrations * (pieces ? pieces : 1));

@@ -149,9 +149,9 @@ void both_device_steps(struct both *b, int steps) {
 }
 
 long long both_launches(struct both *b, int steps) {
-    evn_counts before = evn_device_counts(b->device);
+    evn_counts before = evn_device_counts(b->device, NULL);
     both_device_steps(b, steps);
-    evn_counts after = evn_device_counts(b->device);
+    evn_counts after = evn_device_counts(b->device, NULL);
     const long long launches = after.launches - before.launches;
     assert_int_equal(after.waits - before.waits, 1);
     after.launches = before.launches;

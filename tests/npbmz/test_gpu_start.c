@@ -86,10 +86,10 @@ static void host_forces(struct both *b) {
 
 /* On the device nothing is copied; `launches` for all zones, in however many parts. */
 static void on_the_device(struct both *b, evn_status (*what)(struct gpu *g), int launches) {
-    const evn_counts before = evn_device_counts(b->device);
+    const evn_counts before = evn_device_counts(b->device, NULL);
     assert_ok(what(b->gpu));
     assert_ok(evn_queue_finish(b->queue));
-    evn_counts after = evn_device_counts(b->device);
+    evn_counts after = evn_device_counts(b->device, NULL);
     if (launches) assert_int_equal(after.launches - before.launches, launches);
     after.launches = before.launches;
     after.waits--; /* this one's */

@@ -29,7 +29,7 @@ static struct waits waits_of(enum npbmz_benchmark benchmark, const char *units_t
     npbmz_result r;
     if (fake) fake->reset();
     assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open_on(&units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE));
     assert_ok(npbmz_open(&problem, benchmark, 'S'));
     evn_problem tasks = npbmz_tasks(problem);
     tasks.units = evn_units_count(units);

@@ -92,7 +92,7 @@ static evn_queue *queue(const struct side *d) {
 static void open_side(struct side *d, const struct host *h, const char *device) {
     const struct layout *a = h->layout;
     double share;
-    assert_ok(evn_units_open_on(&d->units, machine, "1:GPU:1", device, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&d->units, machine, "1:GPU:1", device, EVN_OVERSUBSCRIBE));
     assert_ok(
         summation_gpu_share(&share, a, h->past, evn_unit_device(evn_units_get(d->units, 0), 0)));
     assert_ok(evn_place_open(&d->place, d->units, 1));

@@ -365,7 +365,7 @@ static evn_status run_on(tdbem *p, const char *list, const char *schedule,
                          const tdbem_run_options *o, tdbem_result *r) {
     evn_units *units;
     evn_schedule *plan;
-    ok(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE));
+    ok(evn_units_open(&units, machine, list, NULL, EVN_OVERSUBSCRIBE));
     evn_problem tasks = tdbem_tasks(p);
     tasks.units = evn_units_count(units);
     ok(evn_schedule_open(&plan, schedule, &tasks));
@@ -564,7 +564,7 @@ TEST(stages_on_cores) {
         struct on_cores o = {0};
         struct radiation *r;
         const int which = cores > 1;
-        ok(evn_units_open(&units, machine, text[cores - 1], EVN_OVERSUBSCRIBE));
+        ok(evn_units_open(&units, machine, text[cores - 1], NULL, EVN_OVERSUBSCRIBE));
         ok(evn_crew_open(&crew, units, 3));
         ok(incident_open(&o.in, mesh, TDBEM_RIGID, 0.5, 0.1, 1, &d, &pulse));
         for (o.n = 1; o.n <= STEPS; o.n++) {

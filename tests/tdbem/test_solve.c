@@ -103,7 +103,7 @@ TEST(any_number_of_cores) {
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         evn_units *all;
         evn_crew *crew;
-        assert_ok(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
+        assert_ok(evn_units_open(&all, machine, units[u], NULL, EVN_OVERSUBSCRIBE));
         assert_ok(evn_crew_open(&crew, all, 3));
         assert_int_equal(evn_crew_cores(crew, 9, 1), cores[u]);
         for (int again = 0; again < 20; again++) {
@@ -152,7 +152,7 @@ TEST(crews_have_barriers) {
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         evn_units *all;
         evn_crew *crew;
-        assert_ok(evn_units_open(&all, machine, c[i].units, c[i].flags));
+        assert_ok(evn_units_open(&all, machine, c[i].units, NULL, c[i].flags));
         assert_ok(evn_crew_open(&crew, all, 4));
         const int max = evn_crew_cores(crew, 1e9, 1);
         assert_int_equal(max, c[i].cores);
@@ -182,7 +182,7 @@ static void be_slow(evn_crew *crew, int me, int cores, void *arg) {
 TEST(crews_learn) {
     evn_units *all;
     evn_crew *crew;
-    assert_ok(evn_units_open(&all, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&all, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
     assert_ok(evn_crew_open(&crew, all, 2));
     for (int slow = 1; slow <= 2; slow++) {
         evn_crew_pace pace = {0};
@@ -247,7 +247,7 @@ TEST(unsymmetric) {
         for (int u = 0; u < 3; u++) {
             evn_units *all;
             evn_crew *crew;
-            assert_ok(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
+            assert_ok(evn_units_open(&all, machine, units[u], NULL, EVN_OVERSUBSCRIBE));
             assert_ok(evn_crew_open(&crew, all, 3));
             solver_settle(solver, all, 1, 1, reason, sizeof reason);
             assert_string_equal(solver_name(solver_settled(solver)), "gmres");
@@ -367,9 +367,9 @@ TEST(device_as_the_host) {
         assert_true(same(&s, b, a) <= 1);
         for (int i = 0; i < n; i++) b[i] *= 1 + 1e-5 * cos(i);
         same(&s, b, a);
-        const evn_counts before = evn_device_counts(s.device);
+        const evn_counts before = evn_device_counts(s.device, NULL);
         assert_true(same(&s, b, a) <= 1);
-        const evn_counts after = evn_device_counts(s.device);
+        const evn_counts after = evn_device_counts(s.device, NULL);
         assert_int_equal(after.copies_in - before.copies_in, 1);
         assert_int_equal(after.copies_out - before.copies_out, 1);
         memset(b, 0, sizeof *b * (size_t)n);
@@ -523,7 +523,7 @@ TEST(choice) {
         assert_string_equal(solver_name(kind), k ? "cg:device" : "cg");
     }
     assert_int_equal(solver_find(&kind, "cg:gpu"), EVN_USAGE);
-    assert_ok(evn_units_open(&units, machine, "1:CPU:1", 0));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, 0));
     assert_fails(solver_check_units(SOLVER_CG_DEVICE, units), EVN_USAGE, "1:CPU:1 have none");
     assert_ok(solver_check_units(SOLVER_CG, units));
     evn_units_close(units);

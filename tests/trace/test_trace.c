@@ -31,7 +31,7 @@ static void open_fixture(struct fixture *f, const char *list, const char *spec) 
         link[t] = (evn_link){{t, (t + 1) % TASKS}, LINK_BYTES};
         f->where[t] = -1;
     }
-    assert_ok(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE));
+    assert_ok(evn_units_open(&f->units, machine, list, NULL, EVN_OVERSUBSCRIBE));
     evn_problem p = {
         .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
     assert_ok(evn_schedule_open(&f->schedule, spec, &p));

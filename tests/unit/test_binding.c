@@ -244,7 +244,7 @@ TEST(hostile) {
 
 static evn_units *open_units(const evn_machine *on, const char *list) {
     evn_units *units;
-    if (evn_units_open(&units, on, list, 0)) fail_msg("%s: %s", list, evn_message());
+    if (evn_units_open(&units, on, list, NULL, 0)) fail_msg("%s: %s", list, evn_message());
     return units;
 }
 
@@ -281,7 +281,7 @@ static void assert_free(evn_units *units, int threads) {
 
 static void need_two(void) {
     if (evn_machine_cores(machine) < 2 ||
-        evn_machine_cores(machine) < evn_machine_limits(machine).allowed)
+        evn_machine_cores(machine) < evn_machine_about(machine).allowed)
         skip();
 }
 
@@ -443,7 +443,7 @@ TEST(units_mask) {
 }
 
 TEST(units_fork) {
-    if (evn_machine_cores(machine) < evn_machine_limits(machine).allowed) skip();
+    if (evn_machine_cores(machine) < evn_machine_about(machine).allowed) skip();
     evn_units *units = open_units(machine, "1:CPU:1");
     const int core = core_of(units, 0);
     const pid_t child = fork();
@@ -471,7 +471,7 @@ TEST(let_go) {
     static const char *const lists[] = {"1:CPU:2", "2:CPU:1"};
     for (int i = 0; i < 4; i++) {
         evn_units *units;
-        assert_ok(evn_units_open(&units, machine, lists[i & 1], i & 2 ? EVN_STAY_BOUND : 0));
+        assert_ok(evn_units_open(&units, machine, lists[i & 1], NULL, i & 2 ? EVN_STAY_BOUND : 0));
         const int core = core_of(units, 0);
         assert_string_equal(binding_of(units, 0), "core");
         for (int u = 0; u < evn_units_count(units); u++) make_contended(evn_units_get(units, u));

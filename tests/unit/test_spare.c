@@ -83,7 +83,7 @@ TEST(from_the_beginning) {
     close(file);
     setenv("EVENER_CLAIMS", path, 1);
     const pid_t child = claim_all(&until);
-    assert_ok(evn_units_open(&units, machine, "1:CPU:2", 0));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:2", NULL, 0));
     const int taken = !strcmp(evn_unit_binding(&units->unit[0]), "taken");
     assert_int_equal(atomic_load(&units->spares), taken);
     assert_ok(evn_units_run(units, job, &least));
@@ -126,7 +126,7 @@ TEST(later) {
     evn_units *units;
     pthread_t other[2];
     if (evn_machine_cores(machine) < 2) skip();
-    assert_ok(evn_units_open(&units, machine, "1:CPU:2", 0));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:2", NULL, 0));
     evn_unit *unit = &units->unit[0];
     if (!unit->core || unit->look == INFINITY) { /* cores are others', or there is a quota */
         evn_units_close(units);
@@ -160,7 +160,7 @@ TEST(leaders) {
     for (int r = 0; r < 2; r++) {
         evn_units *units;
         pthread_t other;
-        assert_ok(evn_units_open(&units, machine, row[r].units, EVN_CALLER_FREE));
+        assert_ok(evn_units_open(&units, machine, row[r].units, NULL, EVN_CALLER_FREE));
         evn_unit *unit = &units->unit[units->count - 1];
         if (!unit->core || unit->look == INFINITY) { /* cores are others', or there is a quota */
             evn_units_close(units);

@@ -33,7 +33,7 @@ static int tear_down(void **state) {
 
 static evn_units *open_or_fail(const char *list, unsigned flags) {
     evn_units *units;
-    if (evn_units_open(&units, machine, list, flags)) fail_msg("%s: %s", list, evn_message());
+    if (evn_units_open(&units, machine, list, NULL, flags)) fail_msg("%s: %s", list, evn_message());
     return units;
 }
 
@@ -190,14 +190,14 @@ TEST(parse_errors) {
 
 TEST(refusals) {
     evn_units *units;
-    assert_int_equal(evn_units_open(&units, machine, "4096:CPU:1", 0), EVN_USAGE);
+    assert_int_equal(evn_units_open(&units, machine, "4096:CPU:1", NULL, 0), EVN_USAGE);
     assert_null(units);
     assert_says("--oversubscribe");
-    assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1", 0), EVN_MISSING);
+    assert_int_equal(evn_units_open(&units, machine, "2:GPU:1", "emulated:1", 0), EVN_MISSING);
     assert_null(units);
     assert_says("asks for 2 devices");
     assert_int_equal(
-        evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1+emulated:1,clock=virtual", 0),
+        evn_units_open(&units, machine, "2:GPU:1", "emulated:1+emulated:1,clock=virtual", 0),
         EVN_USAGE);
     assert_null(units);
     assert_says("real and virtual clocks");
@@ -207,7 +207,7 @@ TEST(refusals) {
 TEST(units_of_devices) {
     evn_units *units;
     assert_ok(
-        evn_units_open_on(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0));
+        evn_units_open(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0));
     assert_int_equal(evn_units_devices(units), 4);
     evn_unit *cpu = evn_units_get(units, 0), *pair = evn_units_get(units, 1);
     evn_unit *last = evn_units_get(units, 3);
@@ -222,9 +222,8 @@ TEST(units_of_devices) {
     assert_int_equal(evn_device_traits(evn_unit_device(last, 0))->memory, 1 << 20);
     evn_units_close(units);
     /* every device asked for, also in `auto`, where they are named */
-    assert_ok(evn_units_open_on(&units, machine, "auto", "emulated:2", 0));
+    assert_ok(evn_units_open(&units, machine, "auto", "emulated:2", 0));
     assert_int_equal(evn_units_gpus(units), 2);
-    assert_int_equal(evn_units_cpus(units), 1);
     evn_units_close(units);
 }
 
@@ -236,8 +235,8 @@ static void count_calls(evn_unit *unit, void *arg) {
 /* Taking units away, the caller's own among them, leaves a working rest. */
 TEST(remove) {
     evn_units *units;
-    assert_ok(evn_units_open_on(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated",
-                                EVN_OVERSUBSCRIBE));
+    assert_ok(
+        evn_units_open(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated", EVN_OVERSUBSCRIBE));
     evn_device *kept = evn_unit_device(evn_units_get(units, 3), 0);
     assert_int_equal(units_remove(units, 4), EVN_USAGE);
     assert_ok(units_remove(units, 1));
@@ -348,7 +347,7 @@ TEST(binding) {
 /* FPGA units take emulated devices, and no others that are no accelerators. */
 TEST(fpgas) {
     evn_units *units;
-    assert_ok(evn_units_open_on(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0));
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2,1:GPU:1");
     assert_int_equal(evn_units_gpus(units), 2);
     assert_int_equal(evn_units_devices(units), 3);
@@ -358,8 +357,8 @@ TEST(fpgas) {
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2");
     evn_units_close(units);
     /* nothing is taken for an FPGA that is none: there is no accelerator, or too few */
-    assert_fails(evn_units_open_on(&units, machine, "64:FPGA:1", NULL, EVN_OVERSUBSCRIBE),
-                 EVN_MISSING, "opencl:type=accelerator");
+    assert_fails(evn_units_open(&units, machine, "64:FPGA:1", NULL, EVN_OVERSUBSCRIBE), EVN_MISSING,
+                 "opencl:type=accelerator");
 }
 
 /* Units on cores that the list names, and one that gets what is left. */
@@ -369,9 +368,10 @@ TEST(named_cores) {
     evn_units *units;
     char list[64];
     snprintf(list, sizeof list, "1:CPU:1@%d", 65535);
-    assert_fails(evn_units_open(&units, machine, list, 0), EVN_USAGE, "core 65535 is none of");
+    assert_fails(evn_units_open(&units, machine, list, NULL, 0), EVN_USAGE,
+                 "core 65535 is none of");
     snprintf(list, sizeof list, "1:CPU:1@%d,%d:CPU:1", first, evn_machine_cores(machine));
-    assert_fails(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE), EVN_USAGE,
+    assert_fails(evn_units_open(&units, machine, list, NULL, EVN_OVERSUBSCRIBE), EVN_USAGE,
                  "where units share cores none can be named");
     if (second < 0) skip();
     snprintf(list, sizeof list, "1:CPU:1,1:CPU:1@%d", first);
@@ -573,7 +573,7 @@ TEST(here) {
     for (int i = 0; i < CASES; i++) {
         evn_units *units = NULL, *more;
         evn_crew *crew;
-        assert_ok(evn_units_open_on(&units, machine, cases[i].list, "emulated", cases[i].flags));
+        assert_ok(evn_units_open(&units, machine, cases[i].list, "emulated", cases[i].flags));
         assert_ok(evn_crew_open(&crew, units, 8));
         for (int round = 0; round < 3; round++) {
             assert_ok(evn_units_run(units, ask_here, &wrong));
@@ -623,7 +623,7 @@ static void *open_in_thread(void *arg) {
     int *bad = arg;
     evn_units *units;
     atomic_int wrong = 0;
-    *bad = evn_units_open(&units, machine, "2:CPU:2", EVN_OVERSUBSCRIBE) != EVN_OK;
+    *bad = evn_units_open(&units, machine, "2:CPU:2", NULL, EVN_OVERSUBSCRIBE) != EVN_OK;
     if (*bad) return NULL;
     *bad = evn_units_run(units, ask_here, &wrong) != EVN_OK || wrong;
     evn_units_close(units);
@@ -639,7 +639,7 @@ static void in_child(evn_units *units) {
     if (units_remove(units, 1) != EVN_USAGE) _exit(2);
     if (evn_units_check_binding(units) == EVN_SYSTEM) _exit(3);
     evn_units_close(units);
-    if (evn_units_open(&own, machine, "1:CPU:2", EVN_OVERSUBSCRIBE) != EVN_USAGE) _exit(4);
+    if (evn_units_open(&own, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE) != EVN_USAGE) _exit(4);
     if (!strstr(evn_message(), "new thread")) _exit(5);
     pthread_t thread;
     if (pthread_create(&thread, NULL, open_in_thread, &bad)) _exit(6);
@@ -652,7 +652,7 @@ TEST(fork) {
     for (int stays = 0; stays < 2; stays++) {
         evn_units *units;
         const unsigned flags = EVN_OVERSUBSCRIBE | (stays ? EVN_STAY_BOUND : 0);
-        assert_ok(evn_units_open_on(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags));
+        assert_ok(evn_units_open(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags));
         fflush(NULL);
         pid_t child = fork();
         assert_true(child >= 0);
@@ -667,10 +667,10 @@ TEST(synthetic) {
     evn_machine *m;
     assert_ok(evn_machine_open_synthetic(&m, "package:2 l3:1 core:16 pu:2"));
     assert_int_equal(evn_machine_cores(m), 32);
-    assert_int_equal(evn_machine_packages(m), 2);
-    assert_false(evn_machine_is_here(m));
+    assert_int_equal(evn_machine_about(m).packages, 2);
+    assert_false(evn_machine_about(m).here);
     evn_units *units;
-    assert_ok(evn_units_open(&units, m, "4:CPU:8", 0));
+    assert_ok(evn_units_open(&units, m, "4:CPU:8", NULL, 0));
     assert_int_equal(evn_units_count(units), 4);
     evn_units_close(units);
     evn_machine_close(m);

@@ -92,10 +92,16 @@ module evener
     end type
 
     ! <evener/machine.h>; evn_machine_kind() and evn_machine_part() give their address, or c_null_ptr
-    type, bind(c) :: evn_core_limits
+    type, bind(c) :: evn_machine_info
+        integer(c_int) :: here = 0
         integer(c_int) :: node = 0
         integer(c_int) :: allowed = 0
         real(c_double) :: quota = 0
+        integer(c_int) :: kinds = 0
+        integer(c_int) :: parts = 0
+        integer(c_int) :: packages = 0
+        integer(c_int) :: numa_nodes = 0
+        integer(c_int64_t) :: memory = 0
     end type
     type, bind(c) :: evn_core_kind
         type(c_ptr) :: name = c_null_ptr
@@ -181,6 +187,16 @@ module evener
         type(c_ptr) :: bytes = c_null_ptr
         type(c_ptr) :: access = c_null_ptr
         integer(c_size_t) :: element = 0
+    end type
+    type, bind(c) :: evn_rank_part ! loop, region and origin: addresses, or c_null_ptr
+        integer(c_int) :: tasks = 0
+        type(c_ptr) :: loop = c_null_ptr
+        type(c_ptr) :: region = c_null_ptr
+        type(c_ptr) :: origin = c_null_ptr
+        integer(c_int) :: within = 0
+        integer(c_int) :: from = 0
+        integer(c_int) :: to = 0
+        real(c_double) :: carried = 0
     end type
     type, bind(c) :: evn_rank_face
         type(evn_rank_task) :: from
@@ -306,29 +322,22 @@ module evener
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_core_claimed(machine, core) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
-        type(evn_core_limits) function evn_machine_limits(machine) bind(c); import; type(c_ptr), value :: machine; end
-        integer(c_int) function evn_machine_kinds(machine) bind(c); import; type(c_ptr), value :: machine; end
+        type(evn_machine_info) function evn_machine_about(machine) bind(c); import; type(c_ptr), value :: machine; end
         type(c_ptr) function evn_machine_kind(machine, kind) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: kind; end
-        integer(c_int) function evn_machine_parts(machine) bind(c); import; type(c_ptr), value :: machine; end
         type(c_ptr) function evn_machine_part(machine, part) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: part; end
         integer(c_int) function evn_machine_part_of(machine, core) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_keep_to(machine) bind(c); import; type(c_ptr), value :: machine; end
-        integer(c_int) function evn_machine_is_here(machine) bind(c); import; type(c_ptr), value :: machine; end
-        integer(c_int64_t) function evn_machine_memory(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_memory_available(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_cache(machine, level, sharing) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: level; integer(c_int), intent(inout), optional :: sharing
             end
-        integer(c_int) function evn_machine_packages(machine) bind(c); import; type(c_ptr), value :: machine; end
-        integer(c_int) function evn_machine_numa_nodes(machine) bind(c); import; type(c_ptr), value :: machine; end
         ! ---- <evener/unit.h> ----
         subroutine evn_units_close(units) bind(c); import; type(c_ptr), value :: units; end
         type(c_ptr) function evn_units_machine(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_units_count(units) bind(c); import; type(c_ptr), value :: units; end
-        integer(c_int) function evn_units_cpus(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_units_gpus(units) bind(c); import; type(c_ptr), value :: units; end
         type(c_ptr) function evn_units_get(units, number) bind(c); import
             type(c_ptr), value :: units; integer(c_int), value :: number; end
@@ -545,7 +554,6 @@ module evener
         integer(c_int) function evn_loop_change(loop, change) bind(c); import
             type(c_ptr), value :: loop; type(evn_change), intent(in) :: change; end
         integer(c_int) function evn_loop_generation(loop) bind(c); import; type(c_ptr), value :: loop; end
-        integer(c_int) function evn_loop_changes(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(evn_changed) function evn_loop_changed(loop, i) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: i; end
         integer(c_int) function evn_loop_bear(loop, body, arg, origins) bind(c); import
@@ -579,19 +587,15 @@ module evener
             type(c_ptr), value :: exchange; integer(c_int), value :: task; end
         integer(c_int) function evn_exchange_pairs(exchange, bytes) bind(c); import
             type(c_ptr), value :: exchange; real(c_double), intent(inout), optional :: bytes(*); end
-        ! ---- <evener/distributed.h>; evn_distributed_region() and evn_distributed_origin() give an address, or c_null_ptr ----
+        ! ---- <evener/distributed.h> ----
         integer(c_int) function evn_distributed_open(distributed, own) bind(c); import
             type(c_ptr), intent(inout) :: distributed; type(evn_distribution), intent(in) :: own; end
         subroutine evn_distributed_close(distributed) bind(c); import; type(c_ptr), value :: distributed; end
-        integer(c_int) function evn_distributed_tasks(distributed) bind(c); import; type(c_ptr), value :: distributed; end
+        type(evn_rank_part) function evn_distributed_part(distributed) bind(c); import; type(c_ptr), value :: distributed; end
         integer(c_long_long) function evn_distributed_sum(distributed, rank) bind(c); import
             type(c_ptr), value :: distributed; integer(c_int), value :: rank; end
-        type(c_ptr) function evn_distributed_loop(distributed) bind(c); import; type(c_ptr), value :: distributed; end
-        type(c_ptr) function evn_distributed_region(distributed) bind(c); import; type(c_ptr), value :: distributed; end
         integer(c_int) function evn_distributed_add(distributed, count, face) bind(c); import
             type(c_ptr), value :: distributed; integer(c_int), value :: count; type(evn_rank_face), intent(in) :: face(*); end
-        subroutine evn_distributed_faces(distributed, within, from, to) bind(c); import
-            type(c_ptr), value :: distributed; integer(c_int), intent(inout), optional :: within, from, to; end
         integer(c_int) function evn_distributed_run(distributed, body, arg) bind(c); import
             type(c_ptr), value :: distributed; procedure(evn_body) :: body; type(c_ptr), value :: arg; end
         integer(c_int) function evn_distributed_change(distributed, change, bytes) bind(c); import
@@ -603,8 +607,6 @@ module evener
             type(c_ptr), value :: distributed; integer(c_int), value :: count; type(evn_rank_task), intent(inout) :: task(*); end
         integer(c_int) function evn_distributed_balance(distributed, moved) bind(c); import
             type(c_ptr), value :: distributed; integer(c_int), intent(inout), optional :: moved; end
-        type(c_ptr) function evn_distributed_origin(distributed) bind(c); import; type(c_ptr), value :: distributed; end
-        real(c_double) function evn_distributed_carried(distributed) bind(c); import; type(c_ptr), value :: distributed; end
         ! ---- <evener/open.h> ----
         integer(c_int) function evn_session_place(session, loop, place, regions, region, access) bind(c); import
             type(c_ptr), value :: session, loop, place; integer(c_int), value :: regions
@@ -638,11 +640,7 @@ module evener
             type(c_ptr), intent(inout) :: machine; character(kind=c_char), intent(in) :: description(*); end
         type(c_ptr) function c_evn_machine_processor(machine) bind(c, name="evn_machine_processor"); import
             type(c_ptr), value :: machine; end
-        integer(c_int) function c_evn_units_open(units, machine, list, flags) bind(c, name="evn_units_open"); import
-            type(c_ptr), intent(inout) :: units; type(c_ptr), value :: machine; character(kind=c_char), intent(in) :: list(*)
-            integer(c_int), value :: flags; end
-        integer(c_int) function c_evn_units_open_on(units, machine, list, devices, flags) &
-            bind(c, name="evn_units_open_on"); import
+        integer(c_int) function c_evn_units_open(units, machine, list, devices, flags) bind(c, name="evn_units_open"); import
             type(c_ptr), intent(inout) :: units; type(c_ptr), value :: machine; character(kind=c_char), intent(in) :: list(*)
             type(c_ptr), value :: devices; integer(c_int), value :: flags; end
         type(c_ptr) function c_evn_units_text(units) bind(c, name="evn_units_text"); import; type(c_ptr), value :: units; end
@@ -754,22 +752,14 @@ contains
         text = text_at(c_evn_machine_processor(machine))
     end function
 
-    integer(c_int) function evn_units_open(units, machine, list, flags)
-        type(c_ptr), intent(inout) :: units
-        type(c_ptr), intent(in) :: machine
-        character(*), intent(in) :: list
-        integer(c_int), intent(in), optional :: flags
-        evn_units_open = c_evn_units_open(units, machine, trim(list)//c_null_char, flags_of(flags))
-    end function
-
-    integer(c_int) function evn_units_open_on(units, machine, list, devices, flags)
+    integer(c_int) function evn_units_open(units, machine, list, devices, flags)
         type(c_ptr), intent(inout) :: units
         type(c_ptr), intent(in) :: machine
         character(*), intent(in) :: list
         character(*), intent(in), optional :: devices
         integer(c_int), intent(in), optional :: flags
         character(kind=c_char), allocatable, target :: room(:)
-        evn_units_open_on = c_evn_units_open_on(units, machine, trim(list)//c_null_char, closed(devices, room), &
+        evn_units_open = c_evn_units_open(units, machine, trim(list)//c_null_char, closed(devices, room), &
             flags_of(flags))
     end function
 

@@ -201,11 +201,6 @@ void loop_note_faces(evn_loop *loop, int added, int gone, double seconds) {
     c->seconds += seconds;
 }
 
-int evn_loop_changes(const evn_loop *loop) {
-    NEED_OR(0, loop, "a loop");
-    return loop->generation;
-}
-
 evn_changed evn_loop_changed(const evn_loop *loop, int i) {
     NEED_OR((evn_changed){0}, loop, "a loop");
     if (i >= 0 && i < loop->generation) return loop->changes[i];

@@ -7,19 +7,16 @@
 
 struct evn_machine {
     hwloc_topology_t topology;
-    int here;
     const char *described; /* variable with the machine's description; NULL: this node */
     int cores;
     hwloc_obj_t *core; /* this process's cores, in our order */
     hwloc_obj_t first; /* first core of the whole node in this order */
     int *number;       /* the system's number of one hardware thread of each core */
     int *part_of;      /* part of each core */
-    evn_core_limits limits;
-    int kinds, parts;
+    evn_machine_info about;
     evn_core_kind *kind;
     hwloc_bitmap_t *kind_set; /* hardware threads of each kind */
     evn_part *part;
-    uint64_t memory;
     char processor[128];
     char reason[320]; /* machine_reason() */
 };

@@ -100,14 +100,16 @@ static evn_status choose_cores(evn_machine *m, enum which which, const int *core
     return EVN_OK;
 }
 
+static int at_least_one(int n) { return n > 0 ? n : 1; }
+
 static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
                             const int *cores, int count) {
     *out = NULL;
     evn_machine *m = calloc(1, sizeof *m);
     if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
     evn_status status = topology_read(m, synthetic, which != OURS);
-    if (!m->here && which == OURS) which = WHOLE;
-    if (which == OURS) m->limits.quota = quota_processors("");
+    if (!m->about.here && which == OURS) which = WHOLE;
+    if (which == OURS) m->about.quota = quota_processors("");
     if (!status) status = choose_cores(m, which, cores, count);
     if (status) {
         evn_machine_close(m);
@@ -115,12 +117,14 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     }
     hwloc_obj_t root = hwloc_get_root_obj(m->topology);
     /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
-    uint64_t kernel = !m->here ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
-    m->memory = kernel ? kernel : root->total_memory;
+    uint64_t kernel = !m->about.here ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
+    m->about.memory = kernel ? kernel : root->total_memory;
+    m->about.packages = at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PACKAGE));
+    m->about.numa_nodes = at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE));
     hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(m->processor, sizeof m->processor, "%s",
-             name ? name : (m->here ? "unknown processor" : "synthetic processor"));
+             name ? name : (m->about.here ? "unknown processor" : "synthetic processor"));
     *out = m;
     return EVN_OK;
 }
@@ -163,21 +167,21 @@ int machine_core_of(const evn_machine *m, int number) {
 }
 int evn_machine_core_claimed(const evn_machine *m, int core) {
     NEED_OR(0, m, "a machine");
-    if (!m->here || core < 0 || core >= m->cores) return 0;
+    if (!m->about.here || core < 0 || core >= m->cores) return 0;
     int claimed = 0, thread;
     hwloc_bitmap_foreach_begin(thread, m->core[core]->cpuset) { claimed |= claim_is_taken(thread); }
     hwloc_bitmap_foreach_end();
     return claimed;
 }
-int evn_machine_is_here(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return m->here;
+evn_machine_info evn_machine_about(const evn_machine *m) {
+    NEED_OR((evn_machine_info){0}, m, "a machine");
+    return m->about;
 }
 const char *machine_reason(const evn_machine *m) { return m->reason; }
 
 evn_status evn_machine_keep_to(const evn_machine *m) {
     NEED(m, "a machine");
-    if (!m->here) return evn_fail(EVN_USAGE, "machine: %s", m->reason);
+    if (!m->about.here) return evn_fail(EVN_USAGE, "machine: %s", m->reason);
     if (bind_never()) return EVN_OK;
     struct cpus set = {0};
     for (int i = 0; i < m->cores; i++) cpus_add(&set, m->number[i]);
@@ -191,13 +195,8 @@ const char *evn_machine_processor(const evn_machine *m) {
     NEED_OR("", m, "a machine");
     return m->processor;
 }
-uint64_t evn_machine_memory(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return m->memory;
-}
-
 uint64_t evn_machine_memory_available(const evn_machine *m) {
-    return !m || m->here ? memory_available("") : m->memory;
+    return !m || m->about.here ? memory_available("") : m->about.memory;
 }
 
 /* The data cache of that level above a core; NULL: there is none. */
@@ -214,14 +213,4 @@ uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
     for (int i = 0; sharing && ours && i < m->cores; i++)
         *sharing += hwloc_bitmap_intersects(ours->cpuset, m->core[i]->cpuset) != 0;
     return first ? first->attr->cache.size : 0;
-}
-
-static int at_least_one(int n) { return n > 0 ? n : 1; }
-int evn_machine_packages(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PACKAGE));
-}
-int evn_machine_numa_nodes(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE));
 }

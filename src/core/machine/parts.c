@@ -75,16 +75,17 @@ static int faster(const void *a, const void *b) {
 
 /* Adds a kind, or merges it with the last if they are nearly equal. */
 static void add_kind(evn_machine *m, struct seen *k, double fastest) {
-    evn_core_kind *last = m->kinds ? &m->kind[m->kinds - 1] : NULL;
+    evn_core_kind *last = m->about.kinds ? &m->kind[m->about.kinds - 1] : NULL;
     const double speed = k->speed / fastest, clock = 1e6 * (k->top > 0 ? k->top : k->base);
     if (last && !strcmp(last->name, k->name) && speed >= NEARLY * last->speed) {
-        hwloc_bitmap_or(m->kind_set[m->kinds - 1], m->kind_set[m->kinds - 1], k->set);
+        hwloc_bitmap_or(m->kind_set[m->about.kinds - 1], m->kind_set[m->about.kinds - 1], k->set);
         last->frequency = fmax(last->frequency, clock);
         return;
     }
-    m->kind_set[m->kinds] = k->set;
+    m->kind_set[m->about.kinds] = k->set;
     k->set = NULL;
-    m->kind[m->kinds++] = (evn_core_kind){.name = k->name, .frequency = clock, .speed = speed};
+    m->kind[m->about.kinds++] =
+        (evn_core_kind){.name = k->name, .frequency = clock, .speed = speed};
 }
 
 static evn_status read_kinds(evn_machine *m, int n) {
@@ -122,12 +123,13 @@ evn_status machine_find_kinds(evn_machine *m) {
     m->kind_set = calloc((size_t)n + 1, sizeof *m->kind_set);
     if (!m->kind || !m->kind_set) return no_memory();
     evn_status status = n ? read_kinds(m, n) : EVN_OK;
-    if (!status && !m->kinds) m->kind[m->kinds++] = (evn_core_kind){.name = "", .speed = 1};
+    if (!status && !m->about.kinds)
+        m->kind[m->about.kinds++] = (evn_core_kind){.name = "", .speed = 1};
     return status;
 }
 
 int machine_kind_of(const evn_machine *m, hwloc_obj_t core) {
-    for (int k = 1; k < m->kinds; k++)
+    for (int k = 1; k < m->about.kinds; k++)
         if (m->kind_set[k] && hwloc_bitmap_intersects(m->kind_set[k], core->cpuset)) return k;
     return 0;
 }
@@ -233,8 +235,8 @@ static hwloc_obj_t find_first(const evn_machine *m, hwloc_obj_type_t type) {
 /* At most as many cores as the quota keeps busy: else a team would wait for a thread that is
  * stopped for a part of each period. */
 static int within_quota(const evn_machine *m, int cores) {
-    if (!(m->limits.quota > 0) || m->limits.quota >= cores) return cores;
-    return m->limits.quota < 1 ? 1 : (int)(m->limits.quota + 1e-6);
+    if (!(m->about.quota > 0) || m->about.quota >= cores) return cores;
+    return m->about.quota < 1 ? 1 : (int)(m->about.quota + 1e-6);
 }
 
 static uint64_t cache_size(const evn_machine *m, hwloc_obj_t core) {
@@ -248,15 +250,15 @@ static void find_parts(evn_machine *m, const struct placed *p) {
         const int begins = !i || p[i].kind != p[i - 1].kind || p[i].package != p[i - 1].package ||
                            p[i].node != p[i - 1].node || p[i].cache != p[i - 1].cache;
         if (begins)
-            m->part[m->parts++] = (evn_part){.first = i,
-                                             .kind = p[i].kind,
-                                             .package = p[i].package < 0 ? 0 : p[i].package,
-                                             .threads = p[i].threads,
-                                             .cache = cache_size(m, p[i].core)};
-        evn_part *part = &m->part[m->parts - 1];
+            m->part[m->about.parts++] = (evn_part){.first = i,
+                                                   .kind = p[i].kind,
+                                                   .package = p[i].package < 0 ? 0 : p[i].package,
+                                                   .threads = p[i].threads,
+                                                   .cache = cache_size(m, p[i].core)};
+        evn_part *part = &m->part[m->about.parts - 1];
         part->cores++;
         if (p[i].threads < part->threads) part->threads = p[i].threads;
-        m->part_of[i] = m->parts - 1;
+        m->part_of[i] = m->about.parts - 1;
         m->kind[p[i].kind].cores++;
     }
 }
@@ -278,8 +280,8 @@ evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
     const int failed = found < 0 || !m->core || !m->number || !m->part_of || !m->part;
     m->cores = failed ? 0 : within_quota(m, found);
     m->first = find_first(m, type);
-    m->limits.node = hwloc_get_nbobjs_by_type(m->topology, type);
-    m->limits.allowed = failed ? 0 : found;
+    m->about.node = hwloc_get_nbobjs_by_type(m->topology, type);
+    m->about.allowed = failed ? 0 : found;
     for (int i = 0; i < m->cores; i++) {
         m->core[i] = p[i].core;
         m->number[i] = p[i].number;
@@ -290,7 +292,7 @@ evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
 }
 
 void machine_free_parts(evn_machine *m) {
-    for (int k = 0; m->kind_set && k < m->kinds; k++) hwloc_bitmap_free(m->kind_set[k]);
+    for (int k = 0; m->kind_set && k < m->about.kinds; k++) hwloc_bitmap_free(m->kind_set[k]);
     free(m->kind_set);
     free(m->kind);
     free(m->core);
@@ -301,25 +303,13 @@ void machine_free_parts(evn_machine *m) {
 
 /* ---- questions ---- */
 
-evn_core_limits evn_machine_limits(const evn_machine *m) {
-    NEED_OR((evn_core_limits){0}, m, "a machine");
-    return m->limits;
-}
-int evn_machine_kinds(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return m->kinds;
-}
 const evn_core_kind *evn_machine_kind(const evn_machine *m, int kind) {
     NEED_OR(NULL, m, "a machine");
-    return kind >= 0 && kind < m->kinds ? &m->kind[kind] : NULL;
-}
-int evn_machine_parts(const evn_machine *m) {
-    NEED_OR(0, m, "a machine");
-    return m->parts;
+    return kind >= 0 && kind < m->about.kinds ? &m->kind[kind] : NULL;
 }
 const evn_part *evn_machine_part(const evn_machine *m, int part) {
     NEED_OR(NULL, m, "a machine");
-    return part >= 0 && part < m->parts ? &m->part[part] : NULL;
+    return part >= 0 && part < m->about.parts ? &m->part[part] : NULL;
 }
 int evn_machine_part_of(const evn_machine *m, int core) {
     NEED_OR(-1, m, "a machine");

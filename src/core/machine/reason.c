@@ -10,7 +10,7 @@ static const char *name_mask(void) {
 }
 
 void machine_find_reason(evn_machine *m) {
-    const evn_core_limits *l = &m->limits;
+    const evn_machine_info *l = &m->about;
     const char *launcher = launched_binding(), *and = *launcher ? ", and " : "";
     const int shown = hwloc_bitmap_weight(hwloc_topology_get_topology_cpuset(m->topology));
     const long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -168,16 +168,16 @@ static void keep_plugins(void) {
 static evn_status find_here(evn_machine *m, enum source s) {
     const char *this = secure_getenv("HWLOC_THISSYSTEM");
     m->described = s < SOURCES ? variable[s] : NULL;
-    m->here = hwloc_topology_is_thissystem(m->topology) > 0;
-    if (m->here && s < SOURCES && !this)
+    m->about.here = hwloc_topology_is_thissystem(m->topology) > 0;
+    if (m->about.here && s < SOURCES && !this)
         return refuse(s, "HWLOC_COMPONENTS keeps hwloc from reading it; unset that variable");
-    if (!m->here && s == XMLFILE && !this) m->here = is_own(m->topology);
-    if (!m->here && m->described)
+    if (!m->about.here && s == XMLFILE && !this) m->about.here = is_own(m->topology);
+    if (!m->about.here && m->described)
         snprintf(m->reason, sizeof m->reason,
                  "%s names another machine than this one, on which nothing can run; unset it, or "
                  "say HWLOC_THISSYSTEM=1 if it is this one",
                  m->described);
-    else if (!m->here)
+    else if (!m->about.here)
         snprintf(m->reason, sizeof m->reason,
                  "HWLOC_THISSYSTEM=%.20s says that this is another machine, on which nothing can "
                  "run; unset it",

@@ -30,7 +30,7 @@ evn_status binding_read(struct binding_wish *out, const evn_machine *machine) {
     enum bind_wish wish;
     evn_status status = bind_read(&wish);
     if (status) return status;
-    const int has_all = evn_machine_cores(machine) == evn_machine_limits(machine).allowed;
+    const int has_all = evn_machine_cores(machine) == evn_machine_about(machine).allowed;
     const int is_auto = wish == BIND_AUTO;
     *out = (struct binding_wish){has_all || !is_auto, binding[wish], is_auto};
     return EVN_OK;
@@ -119,7 +119,7 @@ static int choose_among(evn_unit *u, const struct choice *c, int first, int core
 }
 
 static int choose(evn_unit *u, const struct choice *c) {
-    for (int i = 0; i < evn_machine_parts(c->machine); i++) {
+    for (int i = 0; i < evn_machine_about(c->machine).parts; i++) {
         const evn_part *part = evn_machine_part(c->machine, i);
         if (choose_among(u, c, part->first, part->cores)) return 1;
     }

@@ -26,7 +26,7 @@ struct device_ops {
     evn_status (*open)(evn_units *all, const char *devices);
     void (*close)(evn_unit *unit);
     const evn_traits *(*traits)(const evn_device *device);
-    evn_counts (*counts)(const evn_device *device);
+    evn_counts (*counts)(const evn_device *device, const evn_counts *since);
     /* loops: a unit's devices */
     evn_status (*loop_open)(struct evn_loop *loop, struct worker *w, evn_unit *unit);
     void (*loop_close)(struct worker *w);

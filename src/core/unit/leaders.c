@@ -157,7 +157,7 @@ static evn_status try_threads(const evn_units *all) {
 static void find_processors(evn_units *all) {
     struct cpus mask;
     team_mask(&mask);
-    const int allowed = evn_machine_limits(all->machine).allowed, count = cpus_count(&mask);
+    const int allowed = evn_machine_about(all->machine).allowed, count = cpus_count(&mask);
     all->processors = count > allowed ? count : allowed;
 }
 

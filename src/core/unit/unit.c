@@ -17,7 +17,7 @@
 
 /* The list that `auto` stands for on this machine. */
 static evn_status read_auto(struct unit_list *list, const evn_machine *machine, int devices) {
-    const int parts = evn_machine_parts(machine);
+    const int parts = evn_machine_about(machine).parts;
     int *size = malloc(sizeof *size * (size_t)parts);
     if (!size) return evn_fail(EVN_MEMORY, "units: not enough memory for %d parts", parts);
     for (int i = 0; i < parts; i++) size[i] = evn_machine_part(machine, i)->cores;
@@ -132,12 +132,7 @@ static evn_status read_log(void) {
 static atomic_ulong serials;
 
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *text,
-                          unsigned flags) {
-    return evn_units_open_on(out, machine, text, NULL, flags);
-}
-
-evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *text,
-                             const char *devices, unsigned flags) {
+                          const char *devices, unsigned flags) {
     NEED_OUT(out);
     NEED(machine, "a machine");
     NEED(text, "a list of units, as 2:CPU:1 or auto");
@@ -151,7 +146,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     struct binding_wish wish;
     const int have = evn_machine_cores(machine), is_auto = unit_list_is_auto(text);
     int found = 0;
-    int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
+    int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_about(machine).here;
     evn_status status = binding_read(&wish, machine);
     if (!status) status = read_log();
     if (!status && !describe && is_auto) status = unit_count_devices(devices, &found);
@@ -283,10 +278,6 @@ const char *evn_units_text(const evn_units *all) {
 int evn_units_count(const evn_units *all) {
     NEED_OR(0, all, "units");
     return all->count;
-}
-int evn_units_cpus(const evn_units *all) {
-    NEED_OR(0, all, "units");
-    return all->cpus;
 }
 int evn_units_gpus(const evn_units *all) {
     NEED_OR(0, all, "units");

@@ -138,7 +138,7 @@ void evn_record_device(FILE *out, int id, const evn_counts *c, const evn_device_
 
 static void put_kinds(FILE *out, const evn_machine *m) {
     put_key(out, "kinds");
-    for (int k = 0; k < evn_machine_kinds(m); k++) {
+    for (int k = 0; k < evn_machine_about(m).kinds; k++) {
         const evn_core_kind *kind = evn_machine_kind(m, k);
         fputs(k ? ", {\"name\": " : "[{\"name\": ", out);
         json_text(out, kind->name);
@@ -152,7 +152,7 @@ static void put_kinds(FILE *out, const evn_machine *m) {
 
 static void put_parts(FILE *out, const evn_machine *m) {
     put_key(out, "parts");
-    for (int i = 0; i < evn_machine_parts(m); i++) {
+    for (int i = 0; i < evn_machine_about(m).parts; i++) {
         const evn_part *part = evn_machine_part(m, i);
         fputs(i ? ", {\"cores\": [" : "[{\"cores\": [", out);
         for (int c = 0; c < part->cores; c++)
@@ -170,13 +170,13 @@ static void put_parts(FILE *out, const evn_machine *m) {
 void evn_record_machine(FILE *out, const evn_machine *m) {
     NEED_OR(, out, "a file");
     NEED_OR(, m, "a machine");
-    const evn_core_limits limits = evn_machine_limits(m);
+    const evn_machine_info limits = evn_machine_about(m);
     fputs("{\"processor\": ", out);
     json_text(out, evn_machine_processor(m));
     put(out, "cores", evn_machine_cores(m));
-    put(out, "packages", evn_machine_packages(m));
-    put(out, "numa_nodes", evn_machine_numa_nodes(m));
-    put(out, "memory", (double)evn_machine_memory(m));
+    put(out, "packages", evn_machine_about(m).packages);
+    put(out, "numa_nodes", evn_machine_about(m).numa_nodes);
+    put(out, "memory", (double)evn_machine_about(m).memory);
     for (int level = 1; level <= 3; level++) {
         char key[16];
         snprintf(key, sizeof key, "l%d", level);

@@ -142,7 +142,7 @@ evn_status record_describe(const struct record_parts *p, char **units, char **de
         done = !put_unit(unit, is, p->cluster);
         for (int d = 0; d < evn_unit_devices(is); d++) {
             if (!evn_unit_device(is, d)) continue;
-            const evn_counts counts = device_ops.counts(evn_unit_device(is, d));
+            const evn_counts counts = device_ops.counts(evn_unit_device(is, d), NULL);
             put_device_counts(device, &counts);
             fputs("}\n", device);
         }

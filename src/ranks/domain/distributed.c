@@ -227,9 +227,16 @@ void evn_distributed_close(evn_distributed *d) {
 
 /* ---- questions ----------------------------------------------------------------------------- */
 
-int evn_distributed_tasks(const evn_distributed *d) {
-    NEED_OR(-1, d, "distributed tasks");
-    return d->tasks;
+evn_rank_part evn_distributed_part(const evn_distributed *d) {
+    NEED_OR((evn_rank_part){0}, d, "distributed tasks");
+    return (evn_rank_part){.tasks = d->tasks,
+                           .loop = d->loop,
+                           .region = d->region,
+                           .origin = d->origin,
+                           .within = d->faces - d->fars,
+                           .from = d->fars,
+                           .to = d->reads,
+                           .carried = d->carried};
 }
 
 long long evn_distributed_sum(const evn_distributed *d, int rank) {
@@ -237,31 +244,4 @@ long long evn_distributed_sum(const evn_distributed *d, int rank) {
     if (rank >= 0 && rank <= d->size) return d->sum[rank];
     evn_fail(EVN_USAGE, "distributed: tasks below rank %d; expected 0 to %d", rank, d->size);
     return -1;
-}
-
-evn_loop *evn_distributed_loop(const evn_distributed *d) {
-    NEED_OR(NULL, d, "distributed tasks");
-    return d->loop;
-}
-
-const int *evn_distributed_region(const evn_distributed *d) {
-    NEED_OR(NULL, d, "distributed tasks");
-    return d->region;
-}
-
-const evn_rank_task *evn_distributed_origin(const evn_distributed *d) {
-    NEED_OR(NULL, d, "distributed tasks");
-    return d->origin;
-}
-
-double evn_distributed_carried(const evn_distributed *d) {
-    NEED_OR(-1, d, "distributed tasks");
-    return d->carried;
-}
-
-void evn_distributed_faces(const evn_distributed *d, int *within, int *from, int *to) {
-    NEED_OR(, d, "distributed tasks");
-    if (within) *within = d->faces - d->fars;
-    if (from) *from = d->fars;
-    if (to) *to = d->reads;
 }

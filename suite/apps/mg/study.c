@@ -222,7 +222,7 @@ int mg_study(int argc, char **argv) {
         status =
             evn_fail(EVN_MEMORY, "bench mg: class %c needs %.1f GB of memory; choose a smaller one",
                      shape.class_, 1e-9 * shape.bytes);
-    if (!status) status = evn_units_open(&bench.units, machine, list, 0);
+    if (!status) status = evn_units_open(&bench.units, machine, list, NULL, 0);
     if (!status) status = measure(&bench, shape.n);
     evn_units_close(bench.units);
     evn_machine_close(machine);

@@ -3,7 +3,7 @@
  *     tdbem_options o = tdbem_defaults();
  *     o.mesh = "sphere:3";
  *     tdbem_open(&problem, &o);                    before units are opened: it uses `cores` threads
- *     evn_units_open(&units, machine, "auto", 0);
+ *     evn_units_open(&units, machine, "auto", NULL, 0);
  *     evn_problem tasks = tdbem_tasks(problem);
  *     tasks.units = evn_units_count(units);
  *     evn_schedule_open(&schedule, "interval", &tasks);

@@ -38,7 +38,8 @@ static int cluster_open(struct cluster *c, struct job *job, const struct machine
     snprintf(text, sizeof text, "%d*%s", count, machine_file_node_units(file, 0));
     int code = nodes_read(&c->nodes, text, file);
     if (code) return code;
-    evn_status status = evn_units_open(&c->units, job->machine, c->nodes.units, EVN_DESCRIBE_ONLY);
+    evn_status status =
+        evn_units_open(&c->units, job->machine, c->nodes.units, NULL, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     code = machine_model_open(&c->model, c->units, &c->nodes, &job->tasks, job_state_bytes(job),
                               job_copied_bytes(job));

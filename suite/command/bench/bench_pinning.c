@@ -178,7 +178,7 @@ static void print_moves(double moves, FILE *out) {
 
 static void print_page(const struct job *job, const struct request *request, const struct pinned *p,
                        int n, FILE *out) {
-    const int rounds = (int)request->rounds, nodes = evn_machine_numa_nodes(job->machine);
+    const int rounds = (int)request->rounds, nodes = evn_machine_about(job->machine).numa_nodes;
     fprintf(out,
             "%s class %s on %d cores, %d NUMA node%s: medians of %d round%s of %ld steps in turn\n"
             "core: each thread on a core of its own, as ever; unit: on any of its unit's; none: on "
@@ -229,7 +229,7 @@ static int keep_record(evn_output *file, const struct job *job, const struct req
     cJSON_AddStringToObject(root, "app", job->is->name);
     cJSON_AddStringToObject(root, "class", job->shape.key);
     cJSON_AddNumberToObject(root, "cores", evn_machine_cores(job->machine));
-    cJSON_AddNumberToObject(root, "numa_nodes", evn_machine_numa_nodes(job->machine));
+    cJSON_AddNumberToObject(root, "numa_nodes", evn_machine_about(job->machine).numa_nodes);
     cJSON_AddNumberToObject(root, "steps", (double)request->steps);
     cJSON_AddNumberToObject(root, "rounds", (double)request->rounds);
     cJSON *list = cJSON_AddArrayToObject(root, "pinning");

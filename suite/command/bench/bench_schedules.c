@@ -113,7 +113,7 @@ struct comparison {
 /* One list of units of the file, with the figures for the job; to be closed where it is 0. */
 static int open_set(const struct comparison *s, const char *set, evn_units **units,
                     struct machine_model *m) {
-    evn_status status = evn_units_open(units, s->machine, set, EVN_DESCRIBE_ONLY);
+    evn_status status = evn_units_open(units, s->machine, set, NULL, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     int code = machine_model_open(m, *units, NULL, &s->tasks, job_state_bytes(&s->job),
                                   job_copied_bytes(&s->job));

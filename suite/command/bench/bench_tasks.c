@@ -210,7 +210,7 @@ static int look_at_units(const char *units, int *cores, int *teams) {
     evn_units *list;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    status = evn_units_open(&list, machine, units, 0);
+    status = evn_units_open(&list, machine, units, NULL, 0);
     *cores = *teams = 0;
     for (int u = 0; !status && u < evn_units_count(list); u++) {
         const int n = evn_unit_cores(evn_units_get(list, u));

@@ -49,7 +49,7 @@ static void look_at_versions(struct finding *f, const evn_machine *m) {
 }
 
 static void look_at_cores(struct finding *f, const evn_machine *m) {
-    const evn_core_limits limits = evn_machine_limits(m);
+    const evn_machine_info limits = evn_machine_about(m);
     const int cores = evn_machine_cores(m);
     int claimed = 0;
     for (int i = 0; i < cores; i++) claimed += evn_machine_core_claimed(m, i);
@@ -84,8 +84,8 @@ static void look_at_load(struct finding *f, const evn_machine *m) {
         return;
     }
     say(f, "%.1f threads wanted to run in the last minute, on %d cores", load,
-        evn_machine_limits(m).node);
-    if (load > 0.5 * evn_machine_limits(m).node)
+        evn_machine_about(m).node);
+    if (load > 0.5 * evn_machine_about(m).node)
         advise(f, "figures measured now are not to be trusted; the schedule auto copes with units "
                   "that lose time, a static one does not");
 }
@@ -108,7 +108,7 @@ static void look_at_binding(struct finding *f, const evn_machine *m) {
     char list[32];
     evn_units *units;
     snprintf(list, sizeof list, "%d:CPU:1", evn_machine_cores(m));
-    evn_status status = evn_units_open(&units, m, list, 0);
+    evn_status status = evn_units_open(&units, m, list, NULL, 0);
     if (!status) status = evn_units_check_binding(units);
     if (status) {
         say(f, "%s", evn_message());
@@ -124,7 +124,7 @@ static void look_at_binding(struct finding *f, const evn_machine *m) {
 
 static void look_at_memory(struct finding *f, const evn_machine *m) {
     char all[32], left[32];
-    const double has = (double)evn_machine_memory(m),
+    const double has = (double)evn_machine_about(m).memory,
                  free_ = (double)evn_machine_memory_available(m);
     struct statvfs shared;
     say(f, "%s, %s of it available", info_size(has, all), info_size(free_, left));

@@ -158,12 +158,12 @@ static void print(const evn_machine *m) {
             printf("L%d cache   %s, shared by %d of these cores\n", level, info_size(bytes, a),
                    sharing);
     }
-    printf("memory     %s, %s of it available\n", info_size((double)evn_machine_memory(m), a),
+    printf("memory     %s, %s of it available\n", info_size((double)evn_machine_about(m).memory, a),
            info_size((double)evn_machine_memory_available(m), b));
     print_devices(m);
     evn_units *units;
     claim_nothing();
-    if (!evn_units_open(&units, m, "auto", 0)) {
+    if (!evn_units_open(&units, m, "auto", NULL, 0)) {
         print_auto(units);
         print_teams(m);
         evn_units_close(units);
@@ -182,11 +182,11 @@ static const char *binding_of(const evn_units *units) {
     const evn_machine *m = evn_units_machine(units);
     const char *said = secure_getenv("EVENER_BIND"),
                *is = evn_unit_binding(evn_units_get(units, 0));
-    if (!evn_machine_is_here(m)) return "none: this is not the machine we run on";
+    if (!evn_machine_about(m).here) return "none: this is not the machine we run on";
     if (!strcmp(is, "core")) return "works: each leader runs on its own core and nowhere else";
     if (!strcmp(is, "unit")) return "works: each thread runs on the cores of its unit";
     if (said && !strcmp(said, "none")) return "none: EVENER_BIND says so";
-    return evn_machine_cores(m) < evn_machine_limits(m).allowed
+    return evn_machine_cores(m) < evn_machine_about(m).allowed
                ? "none: under a quota the system moves threads as it likes"
                : "none: the system refuses it";
 }
@@ -197,7 +197,7 @@ static int check_binding(const evn_machine *m, int quiet) {
     snprintf(list, sizeof list, "%d:CPU:1", evn_machine_cores(m));
     evn_units *units;
     claim_nothing();
-    evn_status status = evn_units_open(&units, m, list, 0);
+    evn_status status = evn_units_open(&units, m, list, NULL, 0);
     if (status) return give_up(status);
     status = evn_units_check_binding(units);
     if (!status && !quiet) printf("binding    %s\n", binding_of(units));

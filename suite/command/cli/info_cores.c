@@ -26,7 +26,7 @@ static void numbers(const evn_machine *m, int first, int count, char *text, size
 
 /* Prints the limits that keep this process from cores of the node. */
 static void print_limits(const evn_machine *m) {
-    const evn_core_limits limits = evn_machine_limits(m);
+    const evn_machine_info limits = evn_machine_about(m);
     const int cores = evn_machine_cores(m);
     if (limits.allowed < limits.node)
         printf("           of %d on this node; masks, cpusets and places leave %d\n", limits.node,
@@ -54,8 +54,8 @@ void info_print_cores(const evn_machine *m) {
     const int n = evn_machine_cores(m);
     char text[1024];
     numbers(m, 0, n, text, sizeof text);
-    printf("cores      %d: %s  (packages %d, NUMA nodes %d)\n", n, text, evn_machine_packages(m),
-           evn_machine_numa_nodes(m));
+    printf("cores      %d: %s  (packages %d, NUMA nodes %d)\n", n, text,
+           evn_machine_about(m).packages, evn_machine_about(m).numa_nodes);
     print_limits(m);
     print_claimed(m);
 }
@@ -64,7 +64,7 @@ void info_print_cores(const evn_machine *m) {
 static char letter(int kind) { return (char)(kind < 26 ? 'A' + kind : '?'); }
 
 static void print_kinds(const evn_machine *m) {
-    const int kinds = evn_machine_kinds(m);
+    const int kinds = evn_machine_about(m).kinds;
     for (int k = 0; kinds > 1 && k < kinds; k++) {
         const evn_core_kind *kind = evn_machine_kind(m, k);
         printf("%s%c: ", k ? "           " : "kinds      ", letter(k));
@@ -89,7 +89,7 @@ static void print_part(const evn_machine *m, const evn_part *part) {
 
 void info_print_picture(const evn_machine *m) {
     print_kinds(m);
-    for (int i = 0; i < evn_machine_parts(m); i++) {
+    for (int i = 0; i < evn_machine_about(m).parts; i++) {
         printf("%s", i ? "           " : "parts      ");
         print_part(m, evn_machine_part(m, i));
     }
@@ -98,7 +98,7 @@ void info_print_picture(const evn_machine *m) {
 int info_devices(const evn_machine *m, const char *name, char *why, size_t size) {
     int count = 0;
     *why = '\0';
-    if (!evn_machine_is_here(m)) {
+    if (!evn_machine_about(m).here) {
         snprintf(why, size, "this is not the machine we run on");
     } else if (evn_devices_count(name, &count, why, size)) {
         snprintf(why, size, "%s", evn_message());

@@ -59,7 +59,7 @@ static const char *text_of(const cJSON *o, const char *key) {
 static uint64_t machine_hash(const evn_machine *m) {
     const char *processor = evn_machine_processor(m);
     uint64_t hash = hash_bytes(HASH_SEED, processor, strlen(processor) + 1);
-    hash = hash_word(hash, (uint64_t)evn_machine_packages(m));
+    hash = hash_word(hash, (uint64_t)evn_machine_about(m).packages);
     for (int level = 1; level <= 3; level++)
         hash = hash_word(hash, evn_machine_cache(m, level, NULL));
     return hash;
@@ -114,7 +114,7 @@ static const char *unsound(const cJSON *root) {
 static int is_of(const cJSON *root, const evn_machine *m) {
     const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "machine");
     int same = !strcmp(text_of(there, "processor"), evn_machine_processor(m)) &&
-               json_number(there, "packages") == evn_machine_packages(m);
+               json_number(there, "packages") == evn_machine_about(m).packages;
     for (int level = 1; level <= 3; level++) {
         char key[16];
         snprintf(key, sizeof key, "l%d", level);
@@ -213,7 +213,7 @@ const char *calibration_device(const evn_unit *unit) {
 
 const char *calibration_cores(const evn_machine *machine, int kind, char text[16]) {
     *text = 0;
-    if (evn_machine_kinds(machine) > 1) snprintf(text, 16, "%d", kind);
+    if (evn_machine_about(machine).kinds > 1) snprintf(text, 16, "%d", kind);
     return text;
 }
 

@@ -38,7 +38,7 @@ static int parts_of(const evn_machine *m, int first, int cores) {
 /* Of all cores, one core of the fastest kind having 1. */
 static double speed_of_all(const evn_machine *m) {
     double sum = 0;
-    for (int i = 0; i < evn_machine_parts(m); i++) {
+    for (int i = 0; i < evn_machine_about(m).parts; i++) {
         const evn_part *part = evn_machine_part(m, i);
         sum += part->cores * evn_machine_kind(m, part->kind)->speed;
     }
@@ -75,7 +75,7 @@ static evn_status predict(const struct choice_for *what, const evn_units *units,
 double choice_over(const struct choice_for *what, const char *list) {
     evn_units *units;
     double longest = NAN;
-    evn_status status = evn_units_open(&units, what->machine, list, EVN_DESCRIBE_ONLY);
+    evn_status status = evn_units_open(&units, what->machine, list, NULL, EVN_DESCRIBE_ONLY);
     if (status) {
         give_up(status);
         return NAN;
@@ -125,7 +125,7 @@ static int write_list(const struct choice_for *what, int cut, int join, char *te
     const evn_machine *m = what->machine;
     struct writing w = {.text = text, .most = what->tasks->tasks};
     *text = 0;
-    for (int i = 0; i < evn_machine_parts(m);) {
+    for (int i = 0; i < evn_machine_about(m).parts;) {
         const evn_part *first = evn_machine_part(m, i), *part = first;
         int cores = 0, joined = 0;
         for (; part && part->kind == first->kind && joined < join;
@@ -165,7 +165,7 @@ static int try_list(struct choice *out, const struct choice_for *what, int cut, 
 
 /* Whether each part can be cut into that many units of equal size, smaller ones into cores. */
 static int cuts_evenly(const evn_machine *m, int cut) {
-    for (int i = 0; i < evn_machine_parts(m); i++) {
+    for (int i = 0; i < evn_machine_about(m).parts; i++) {
         const int cores = evn_machine_part(m, i)->cores;
         if (cut < cores && cores % cut) return 0;
     }
@@ -175,7 +175,7 @@ static int cuts_evenly(const evn_machine *m, int cut) {
 /* Cores of the largest part. */
 static int largest_part(const evn_machine *m) {
     int most = 0;
-    for (int i = 0; i < evn_machine_parts(m); i++) {
+    for (int i = 0; i < evn_machine_about(m).parts; i++) {
         const int cores = evn_machine_part(m, i)->cores;
         most = cores > most ? cores : most;
     }
@@ -183,7 +183,7 @@ static int largest_part(const evn_machine *m) {
 }
 
 static int try_parts(struct choice *out, const struct choice_for *what) {
-    const int most = largest_part(what->machine), parts = evn_machine_parts(what->machine);
+    const int most = largest_part(what->machine), parts = evn_machine_about(what->machine).parts;
     int code = 0;
     for (int cut = 1; !code && cut <= most; cut++)
         if (cuts_evenly(what->machine, cut)) code = try_list(out, what, cut, 1);
@@ -220,7 +220,7 @@ static double at_least(const struct choice_for *what, int size) {
     const int most = evn_machine_cores(m) / size, tasks = what->tasks->tasks;
     const double cores = (double)(most < tasks ? most : tasks) * size;
     double fastest = 0;
-    for (int i = 0; i < evn_machine_kinds(m); i++)
+    for (int i = 0; i < evn_machine_about(m).kinds; i++)
         fastest = fmax(fastest, evn_machine_kind(m, i)->speed);
     const double team = 1 + what->cost.doubling * log2(fmax(cores / tasks, 1));
     return speed_of_all(m) / (fastest * cores) * team * (1 - 1e-9);
@@ -276,7 +276,7 @@ static int look_alike(const struct choice *out, const struct choice_for *what,
 /* Where a few tasks decide, the numbers of cores that suit them are any. */
 static int try_alike(struct choice *out, const struct choice_for *what) {
     const int cores = evn_machine_cores(what->machine);
-    if (what->tasks->tasks >= FEW * cores || evn_machine_kinds(what->machine) > 1 ||
+    if (what->tasks->tasks >= FEW * cores || evn_machine_about(what->machine).kinds > 1 ||
         out->count == CHOICES)
         return 0;
     const int code = look_alike(out, what, &out->tried[out->count]);
@@ -337,7 +337,7 @@ void choice_tried(struct choice *choice, double own, double other, int swap) {
 /* Without a model of the workload's teams. */
 static void choose_plainly(struct choice *out, const struct choice_for *what) {
     const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
-    const int parts = evn_machine_parts(what->machine);
+    const int parts = evn_machine_about(what->machine).parts;
     const int by_core = what->is->by_core && cores > 1 && tasks >= SOME * cores &&
                         write_list(what, largest_part(what->machine), 1, out->list);
     const int joined =
@@ -372,7 +372,7 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     const int is_near = out->count && out->tried[0].over <= HARDLY;
     if (!code && !is_near) code = try_parts(out, &now);
     if (!code && !is_near) code = try_alike(out, &now);
-    if (!code && out->count) choose(out, now.tasks->tasks < evn_machine_parts(now.machine));
+    if (!code && out->count) choose(out, now.tasks->tasks < evn_machine_about(now.machine).parts);
     return code || !out->count ? code : find_second(out, &now);
 }
 

@@ -34,7 +34,7 @@ static cJSON *iteration(const struct planning *p, const evn_simulation *clock, c
     const evn_problem *tasks = &p->problem;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddItemToObject(o, "owner",
-                          cJSON_CreateIntArray(evn_simulation_owner(clock), tasks->tasks));
+                          cJSON_CreateIntArray(evn_simulation_last(clock).owner, tasks->tasks));
     cJSON_AddItemToObject(o, "load", record_numbers(load, tasks->units));
     record_number(o, "imbalance", step->imbalance);
     record_number(o, "cut_bytes", step->bytes);
@@ -48,9 +48,9 @@ static cJSON *iteration(const struct planning *p, const evn_simulation *clock, c
     record_number(o, "step_s", step->step_s);
     record_number(o, "migrated_bytes", step->migrated_bytes);
     cJSON_AddItemToObject(o, "unit_compute_s",
-                          record_numbers(evn_simulation_compute(clock), tasks->units));
+                          record_numbers(evn_simulation_last(clock).compute, tasks->units));
     cJSON_AddItemToObject(o, "unit_communication_s",
-                          record_numbers(evn_simulation_exchange(clock), tasks->units));
+                          record_numbers(evn_simulation_last(clock).exchange, tasks->units));
     return o;
 }
 
@@ -73,16 +73,17 @@ static void print_heading(const struct planning *p, FILE *out) {
 /* The last iteration by unit. */
 static void print_units(const struct planning *p, const evn_simulation *clock, const double *load,
                         FILE *out) {
-    const int units = p->problem.units, *owner = evn_simulation_owner(clock);
+    const int units = p->problem.units;
+    const evn_last_step last = evn_simulation_last(clock);
     fprintf(out, "\n  unit  kind       tasks  %12s  %11s  %11s\n",
             p->problem.weight == p->weight ? "load s" : "load", "compute ms", "exchange ms");
     for (int u = 0; u < units; u++) {
         char kind[24];
         int tasks = 0;
-        for (int t = 0; t < p->problem.tasks; t++) tasks += owner[t] == u;
+        for (int t = 0; t < p->problem.tasks; t++) tasks += last.owner[t] == u;
         fprintf(out, "  %4d  %-9s  %5d  %12.6g  %11.4f  %11.4f\n", u,
                 unit_kind_text(p->model.unit_kind[p->model.kind[u]], kind), tasks, load[u],
-                1e3 * evn_simulation_compute(clock)[u], 1e3 * evn_simulation_exchange(clock)[u]);
+                1e3 * last.compute[u], 1e3 * last.exchange[u]);
     }
 }
 
@@ -208,7 +209,7 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
         if (i == request->iterations && p->bursts) evn_simulation_watch(clock, add_burst, p);
         status = evn_simulation_step(clock, p->job.schedule, &step);
         if (status) break;
-        evn_problem_imbalance(&p->problem, evn_simulation_owner(clock), load);
+        evn_problem_imbalance(&p->problem, evn_simulation_last(clock).owner, load);
         if (out) print_iteration(p, i, &step, fastest, out);
         if (record && record_list_add(record, iteration(p, clock, &step, load), i - 1))
             status = evn_fail(EVN_SYSTEM, "the record could not be written");
@@ -237,7 +238,7 @@ static void print_end(const struct planning *p, const struct request *request,
     if (request->times) print_measured(&p->times, out);
     if (explanation) fprintf(out, "\n%s", explanation);
     if (p->problem.units > 1 && job->is->draw)
-        job->is->draw(job->state, evn_simulation_owner(clock), p->problem.units, out);
+        job->is->draw(job->state, evn_simulation_last(clock).owner, p->problem.units, out);
     if (!request->verbose) return;
     char *text = evn_schedule_export(job->schedule);
     if (text) fprintf(out, "\nplan: %s\n", text);
@@ -248,7 +249,7 @@ static void print_end(const struct planning *p, const struct request *request,
 static int write_assignment(const struct planning *p, const evn_simulation *clock,
                             evn_output *out) {
     if (!out) return 0;
-    const int *owner = evn_simulation_owner(clock);
+    const int *owner = evn_simulation_last(clock).owner;
     for (int t = 0; t < p->problem.tasks; t++) fprintf(evn_output_stream(out), "%d\n", owner[t]);
     return output_commit(out, NULL);
 }

@@ -21,9 +21,9 @@ static int plain_model(struct planning *p, const struct request *request) {
     for (int u = 0; u < units; u++)
         p->speed[u] =
             p->job.speed ? p->job.speed[u] : evn_unit_speed(evn_units_get(p->job.units, u));
-    p->basis = request->words.speeds                   ? "speeds as given"
-               : evn_machine_kinds(p->job.machine) > 1 ? "speeds by cores and their kinds"
-                                                       : "speeds by cores";
+    p->basis = request->words.speeds                         ? "speeds as given"
+               : evn_machine_about(p->job.machine).kinds > 1 ? "speeds by cores and their kinds"
+                                                             : "speeds by cores";
     if (!request->words.speeds && request->words.schedule &&
         !strncmp(request->words.schedule, "weighted", 8))
         known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, per_byte);

@@ -294,7 +294,7 @@ static int calibrate_on(struct job *job, const struct request *request, struct u
     const evn_machine *all = job->machine;
     evn_session *whole = job->session;
     evn_machine *some = NULL;
-    const int several = !kind.gpu && evn_machine_kinds(all) > 1;
+    const int several = !kind.gpu && evn_machine_about(all).kinds > 1;
     unit_kind_text(kind, unit);
     if (!kind.gpu) calibration_cores(all, core_kind, cores);
     if (!request->quiet)
@@ -317,7 +317,8 @@ static int calibrate_on(struct job *job, const struct request *request, struct u
 /* All kinds of the list, for an open problem. */
 static int calibrate_kinds(struct job *job, const struct request *request, cJSON *entries) {
     evn_units *units;
-    evn_status status = evn_units_open(&units, job->machine, request->units, EVN_DESCRIBE_ONLY);
+    evn_status status =
+        evn_units_open(&units, job->machine, request->units, NULL, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     struct unit_kind kinds[KINDS_MAX];
     const int n = evn_units_count(units);
@@ -436,7 +437,7 @@ static int calibrate(const struct workload *const *app, int apps, int i, struct 
     if (!code && !i) code = try_place(request);
     if (!code && !request->units) {
         const int cores = evn_machine_cores(job.machine);
-        if (evn_machine_parts(job.machine) > 1)
+        if (evn_machine_about(job.machine).parts > 1)
             strcpy(both, "auto"); /* a unit of each part */
         else
             snprintf(both, sizeof both, cores > 1 ? "1:CPU:1,1:CPU:%d" : "1:CPU:1", cores);

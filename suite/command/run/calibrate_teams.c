@@ -63,7 +63,7 @@ static evn_status empty_instance(const evn_machine *machine, const char *list, i
     evn_units *units = NULL;
     evn_schedule *schedule = NULL;
     evn_loop *loop = NULL;
-    evn_status status = evn_units_open(&units, machine, list, EVN_STAY_BOUND);
+    evn_status status = evn_units_open(&units, machine, list, NULL, EVN_STAY_BOUND);
     const evn_problem p = {.tasks = tasks, .units = status ? 1 : evn_units_count(units)};
     if (!status) status = evn_schedule_open(&schedule, "static", &p);
     if (!status) status = evn_loop_open(&loop, units, schedule);

@@ -143,7 +143,7 @@ int job_devices(const struct job *job, const char *list, const char *devices, in
     int count = 0;
     evn_status status = devices ? evn_devices_count(devices, &count, why, sizeof why) : EVN_OK;
     if (status) return give_up(status);
-    status = evn_units_open_on(&units, job->machine, list, devices, EVN_DESCRIBE_ONLY);
+    status = evn_units_open(&units, job->machine, list, devices, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     /* auto takes the devices that are there, which a description does not look for */
     *gpus = strcmp(list, "auto") ? evn_units_gpus(units) > 0 : !devices || count > 0;
@@ -198,7 +198,8 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
     const char *name = schedule_name(job, words);
     evn_problem tasks = job->tasks;
     int *share = NULL, cores = 0;
-    evn_status status = evn_units_open(&described, job->machine, words->units, EVN_DESCRIBE_ONLY);
+    evn_status status =
+        evn_units_open(&described, job->machine, words->units, NULL, EVN_DESCRIBE_ONLY);
     if (!status && evn_units_gpus(described))
         status = evn_fail(EVN_USAGE, "%s: cores move between CPU units only, and %s has devices",
                           name, words->units);
@@ -262,7 +263,7 @@ static int find_bytes(struct job *job) {
 static evn_status without_devices(const struct job *job, const char *list, char *text,
                                   size_t size) {
     evn_units *units;
-    evn_status status = evn_units_open(&units, job->machine, list, EVN_DESCRIBE_ONLY);
+    evn_status status = evn_units_open(&units, job->machine, list, NULL, EVN_DESCRIBE_ONLY);
     size_t at = 0;
     if (status) return status;
     for (int u = 0; u < evn_units_count(units) && at < size; u++)

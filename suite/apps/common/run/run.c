@@ -90,7 +90,8 @@ static evn_status start_phases(struct timed *t) {
 /* Of a device that has been lost there are none. EVN_MEMORY. */
 static evn_status read_phases(struct run_phases *p, evn_device *device) {
     if (!device || evn_device_phases_end(device)) return EVN_OK;
-    const int count = evn_device_phases(device);
+    int count = 0;
+    while (evn_device_phase_at(device, count).launches) count++;
     p->phase = malloc((size_t)count * sizeof *p->phase + 1);
     if (!p->phase) return evn_fail(EVN_MEMORY, "no memory for %d phases of a device", count);
     for (p->count = 0; p->count < count; p->count++)
@@ -106,7 +107,7 @@ static evn_status start_counters(struct timed *t) {
     if (!r->device) return evn_fail(EVN_MEMORY, "no memory for %d devices", r->devices);
     for (int d = 0; d < r->devices; d++) {
         evn_device *device = device_of(t, d); /* NULL: lost before the first step */
-        if (device) r->device[d] = evn_device_counts(device);
+        if (device) r->device[d] = evn_device_counts(device, NULL);
     }
     if (t->place) evn_place_reset_moves(t->place);
     return t->options->phases ? start_phases(t) : EVN_OK;
@@ -118,7 +119,7 @@ static evn_status read_counters(struct timed *t) {
     for (int d = 0; d < r->devices; d++) {
         evn_device *device = device_of(t, d);
         if (r->phases && !status) status = read_phases(&r->phases[d], device);
-        r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
+        r->device[d] = device ? evn_device_counts(device, &r->device[d]) : (evn_counts){0};
     }
     const int spaces = t->place ? evn_place_spaces(t->place) : 0;
     for (int a = 0; a < spaces; a++)
@@ -316,7 +317,7 @@ static evn_status share_ranks(struct timed *t) {
     const evn_machine *m = evn_units_machine(units);
     evn_cluster *cluster = t->options->cluster;
     const evn_loop_totals total = evn_loop_sum(t->loop);
-    struct run_rank mine = {.memory = (double)evn_machine_memory(m),
+    struct run_rank mine = {.memory = (double)evn_machine_about(m).memory,
                             .messages = total.rank_messages,
                             .bytes = total.rank_bytes,
                             .moved = total.moved,

@@ -477,7 +477,7 @@ mg_block_counts block_team_count(const struct block_team *team) {
     sum.contexts = 1;
     sum.blocks = team->count;
     sum.launches = 0;
-    sum.device = evn_device_counts(team->device);
+    sum.device = evn_device_counts(team->device, NULL);
     for (int i = 0; i < team->count; i++) sum.launches += team->block[i].is.launches;
     for (int i = 1; i < team->count; i++) {
         const mg_block_counts *c = &team->block[i].counts;

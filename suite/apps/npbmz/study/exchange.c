@@ -132,7 +132,7 @@ static evn_status row(const struct study *s, const evn_machine *machine, const s
     double *bytes = malloc((size_t)(devices * devices) * sizeof *bytes);
     evn_status status =
         region && bytes ? EVN_OK : evn_fail(EVN_MEMORY, "bench exchange: not enough memory");
-    if (!status) status = evn_units_open_on(&units, machine, list, spec, EVN_STAY_BOUND);
+    if (!status) status = evn_units_open(&units, machine, list, spec, EVN_STAY_BOUND);
     if (!status) status = evn_schedule_open(&schedule, s->schedule, &tasks);
     if (!status) status = evn_loop_open(&loop, units, schedule);
     if (!status) status = evn_place_open(&place, units, 1.0);

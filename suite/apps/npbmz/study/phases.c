@@ -171,8 +171,8 @@ static int find_other(struct bench *b) {
 
 static evn_status open_units(evn_units **units, const evn_machine *machine,
                              const struct request *request) {
-    return evn_units_open_on(units, machine, request->units, request->devices,
-                             EVN_STAY_BOUND | (request->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
+    return evn_units_open(units, machine, request->units, request->devices,
+                          EVN_STAY_BOUND | (request->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
 }
 
 /* 0, or an exit status after a message. */

@@ -12,7 +12,7 @@ static evn_status march(tdbem *p, const evn_machine *machine, const tdbem_run_op
     char list[32];
     tasks.units = wanted && wanted < all ? wanted : all;
     snprintf(list, sizeof list, "%d:CPU:1", tasks.units);
-    evn_status status = evn_units_open(&units, machine, list, 0);
+    evn_status status = evn_units_open(&units, machine, list, NULL, 0);
     if (!status) status = solver_check_units(p->solver_kind, units);
     if (!status) status = evn_schedule_open(&schedule, "interval", &tasks);
     if (!status) status = tdbem_run(p, units, schedule, NULL, options, result);

@@ -71,7 +71,7 @@ static evn_status on_cores(struct study *s, const evn_machine *machine, int core
     evn_units *units;
     snprintf(text, sizeof text, "1:CPU:%d", cores);
     snprintf(where, sizeof where, "%d core%s", cores, cores > 1 ? "s" : "");
-    evn_status status = evn_units_open(&units, machine, text, EVN_STAY_BOUND);
+    evn_status status = evn_units_open(&units, machine, text, NULL, EVN_STAY_BOUND);
     if (status) return status;
     status = measure(s, SOLVER_CG, units, where);
     if (!status && cores == 1) {
@@ -95,8 +95,8 @@ static evn_status on_device(struct study *s, const evn_machine *machine, const c
         printf("  cg:device  none: %s\n", why);
         return EVN_OK;
     }
-    status = evn_units_open_on(&units, machine, "1:GPU:1", devices ? devices : "cuda",
-                               EVN_OVERSUBSCRIBE | EVN_STAY_BOUND);
+    status = evn_units_open(&units, machine, "1:GPU:1", devices ? devices : "cuda",
+                            EVN_OVERSUBSCRIBE | EVN_STAY_BOUND);
     if (status) return status;
     const evn_device *device = evn_unit_device(evn_units_get(units, 0), 0);
     status = measure(s, SOLVER_CG_DEVICE, units, evn_device_traits(device)->name);

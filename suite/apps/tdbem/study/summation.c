@@ -332,7 +332,7 @@ static evn_status study(const struct slices *s, const char *mesh) {
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
     if (status) return status;
-    status = evn_units_open(&units, machine, "1:CPU:1", EVN_STAY_BOUND);
+    status = evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_STAY_BOUND);
     if (status) {
         evn_machine_close(machine);
         return status;
