@@ -2,7 +2,9 @@
  * worth: recorded topologies (tests/machine/topology) and hwloc's synthetic ones. Run: ctest -R
  * '^parts$' */
 #include "check.h"
+#include "base/cpus.h"
 #include "machine/cores.h"
+#include "machine/topology.h"
 #include "unit/descriptor.h"
 #include <evener/unit.h>
 #include <hwloc.h>
@@ -51,6 +53,42 @@ static void expect_part(const evn_machine *m, int i, const evn_part *p) {
     assert_true(is->cache == p->cache);
     for (int c = p->first; c < p->first + p->cores; c++)
         assert_int_equal(evn_machine_part_of(m, c), i);
+}
+
+static int has_plugins(void) {
+    char line[4096];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, "/hwloc_") != NULL;
+    if (maps) fclose(maps);
+    return found;
+}
+
+/* Without hwloc's plug-ins, and once as long as nothing else would be read. Must be the first test,
+ * since others load them. */
+TEST(this_node) {
+    evn_machine *m, *again;
+    struct cpus all, one = {0};
+    assert_ok(evn_machine_open(&m));
+    if (*machine_reason(m) || !topology_is_usual()) skip();
+    assert_false(has_plugins());
+    assert_null(getenv("HWLOC_PLUGINS_PATH"));
+    assert_ok(evn_machine_open(&again));
+    assert_ptr_equal(again, m);
+    evn_machine_close(again);
+    setenv("EVENER_SMT", "1", 1);
+    assert_ok(evn_machine_open(&again));
+    assert_ptr_not_equal(again, m);
+    evn_machine_close(again);
+    unsetenv("EVENER_SMT");
+    assert_int_equal(cpus_get(&all), 0);
+    cpus_add(&one, evn_machine_core_number(m, evn_machine_cores(m) - 1));
+    assert_int_equal(cpus_set(0, &one), 0);
+    assert_ok(evn_machine_open(&again));
+    assert_int_equal(evn_machine_cores(again), 1);
+    evn_machine_close(again);
+    assert_int_equal(cpus_set(0, &all), 0);
+    evn_machine_close(m);
 }
 
 /* Cores that clock 2 % apart are one kind; performance cores count once, and efficiency cores have

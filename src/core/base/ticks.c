@@ -6,7 +6,7 @@
 #    include <cpuid.h>
 #endif
 
-enum { SPAN = 200000 }; /* ns between the two looks at both clocks */
+enum { SPAN = 200000 }; /* least ns between the two looks at both clocks */
 
 /* s after which the rate since the first look is more exact than that within SPAN */
 #define LONG 0.01
@@ -14,7 +14,7 @@ enum { SPAN = 200000 }; /* ns between the two looks at both clocks */
 int ticks_by_counter;
 static double second = 1e-9;
 static struct ticks_at first; /* begin of the interval that the rate is measured over */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t begun = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 
 uint64_t ticks_of_clock(void) {
     struct timespec t;
@@ -42,17 +42,23 @@ static void look(uint64_t *count, uint64_t *clock) {
     }
 }
 
+static uint64_t count_first, clock_first;
+
+static void begin(void) {
+    if (has_counter()) look(&count_first, &clock_first);
+}
+
 static void measure(void) {
-    uint64_t count = 0, clock = 0, count_then = 0, clock_then = 0;
-    if (!has_counter()) return;
+    uint64_t count = 0, clock = 0;
+    if (!clock_first) return;
+    while (ticks_of_clock() - clock_first < SPAN) continue;
     look(&count, &clock);
-    while (ticks_of_clock() - clock < SPAN) continue;
-    look(&count_then, &clock_then);
-    if (count_then <= count) return;
-    second = 1e-9 * (double)(clock_then - clock) / (double)(count_then - count);
+    if (count <= count_first) return;
+    second = 1e-9 * (double)(clock - clock_first) / (double)(count - count_first);
     ticks_by_counter = 1;
 }
 #elif defined(__aarch64__)
+static void begin(void) {}
 static void measure(void) {
     uint64_t rate;
     __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
@@ -61,10 +67,14 @@ static void measure(void) {
     ticks_by_counter = 1;
 }
 #else
+static void begin(void) {}
 static void measure(void) {}
 #endif
 
+void ticks_begin(void) { pthread_once(&begun, begin); }
+
 static void open_once(void) {
+    ticks_begin();
     measure();
     const uint64_t clock = ticks_of_clock();
     first = (struct ticks_at){.count = ticks_now(), .now = 1e-9 * (double)clock};

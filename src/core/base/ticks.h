@@ -29,6 +29,10 @@ static inline uint64_t ticks_now(void) {
     return ticks_by_counter ? ticks_counter() : ticks_of_clock();
 }
 
+/* Begins to measure the counter's rate; what is done before ticks_open() is time that it need not
+ * wait. */
+void ticks_begin(void);
+
 /* Measures the counter's rate, once in a process, within some tenths of a millisecond. Any thread;
  * before ticks are taken that will be compared. Seconds of a tick. */
 double ticks_open(void);

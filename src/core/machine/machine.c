@@ -7,6 +7,7 @@
 #include "base/bind.h"
 #include "base/claim.h"
 #include "base/cpus.h"
+#include "base/ticks.h"
 #include "machine/inside.h"
 #include "machine/memory.h"
 #include "machine/quota.h"
@@ -33,8 +34,8 @@ static hwloc_cpuset_t allowed_here(void) {
     if (hwloc_bitmap_iszero(set)) {
         struct cpus mask;
         if (cpus_get(&mask)) hwloc_bitmap_fill(set); /* mask not known: hwloc decides */
-        for (int i = 0; i < CPUS_MAX; i++)
-            if (cpus_have(&mask, i)) hwloc_bitmap_set(set, (unsigned)i);
+        for (unsigned i = 0; i < CPUS_MAX / CPUS_WORD; i++)
+            if (mask.word[i]) hwloc_bitmap_set_ith_ulong(set, i, mask.word[i]);
     }
     return set;
 }
@@ -79,19 +80,17 @@ static evn_status set_of(hwloc_cpuset_t *out, hwloc_topology_t topology, const i
 enum which { OURS, WITHIN, WHOLE };
 
 static evn_status choose_cores(evn_machine *m, enum which which, const int *cores, int count) {
-    hwloc_cpuset_t allowed = NULL;
     evn_status status = EVN_OK;
     if (which == OURS)
-        allowed = allowed_here();
+        m->allowed = allowed_here();
     else if (which == WITHIN)
-        status = set_of(&allowed, m->topology, cores, count);
+        status = set_of(&m->allowed, m->topology, cores, count);
     else
-        allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology));
+        m->allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology));
     if (status) return status;
-    if (!allowed) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    if (!m->allowed) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
     status = machine_find_kinds(m);
-    if (!status) status = machine_find_cores(m, allowed);
-    hwloc_bitmap_free(allowed);
+    if (!status) status = machine_find_cores(m);
     if (status) return status;
     if (which == OURS) machine_find_reason(m);
     if (m->cores == 0)
@@ -102,19 +101,8 @@ static evn_status choose_cores(evn_machine *m, enum which which, const int *core
 
 static int at_least_one(int n) { return n > 0 ? n : 1; }
 
-static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
-                            const int *cores, int count) {
-    *out = NULL;
-    evn_machine *m = calloc(1, sizeof *m);
-    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
-    evn_status status = topology_read(m, synthetic, which != OURS);
-    if (!m->about.here && which == OURS) which = WHOLE;
-    if (which == OURS) m->about.quota = quota_processors("");
-    if (!status) status = choose_cores(m, which, cores, count);
-    if (status) {
-        evn_machine_close(m);
-        return status;
-    }
+/* Memory, processor and numbers of what the node has. */
+static void describe(evn_machine *m) {
     hwloc_obj_t root = hwloc_get_root_obj(m->topology);
     /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
     uint64_t kernel = !m->about.here ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
@@ -125,13 +113,59 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(m->processor, sizeof m->processor, "%s",
              name ? name : (m->about.here ? "unknown processor" : "synthetic processor"));
+}
+
+static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
+                            const int *cores, int count) {
+    *out = NULL;
+    ticks_begin();
+    evn_machine *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    m->holders = 1;
+    evn_status status = topology_read(m, synthetic, which != OURS);
+    if (!m->about.here && which == OURS) which = WHOLE;
+    if (which == OURS) m->about.quota = quota_processors("");
+    if (!status) status = choose_cores(m, which, cores, count);
+    if (status) {
+        evn_machine_close(m);
+        return status;
+    }
+    describe(m);
+    hwloc_topology_destroy(m->topology);
+    m->topology = NULL;
     *out = m;
     return EVN_OK;
 }
 
+/* This node as it was read last, held for openings that would read the same. */
+static _Atomic(evn_machine *) read_last;
+
+/* 1: the node, read anew, would be the same. Where the process has fewer cores than the node the
+ * reason may have changed. */
+static int is_still(const evn_machine *m) {
+    int siblings;
+    if (*m->reason || !topology_is_usual() || machine_read_siblings(&siblings)) return 0;
+    hwloc_cpuset_t allowed = allowed_here();
+    const int same = allowed && hwloc_bitmap_isequal(allowed, m->allowed) &&
+                     siblings == m->siblings && quota_processors("") == m->about.quota;
+    hwloc_bitmap_free(allowed);
+    return same;
+}
+
 evn_status evn_machine_open(evn_machine **out) {
     NEED_OUT(out);
-    return open_with(out, NULL, OURS, NULL, 0);
+    evn_machine *m = atomic_exchange(&read_last, NULL); /* no other thread closes it meanwhile */
+    evn_status status = EVN_OK;
+    *out = m;
+    if (!m || !is_still(m)) {
+        evn_machine_close(m);
+        status = open_with(out, NULL, OURS, NULL, 0);
+    }
+    if (*out && topology_is_usual()) {
+        atomic_fetch_add(&(*out)->holders, 1);
+        evn_machine_close(atomic_exchange(&read_last, *out));
+    }
+    return status;
 }
 
 evn_status evn_machine_open_within(evn_machine **out, const int *cores, int count) {
@@ -146,8 +180,9 @@ evn_status evn_machine_open_synthetic(evn_machine **out, const char *description
 }
 
 void evn_machine_close(evn_machine *m) {
-    if (!m) return;
+    if (!m || atomic_fetch_sub(&m->holders, 1) > 1) return;
     machine_free_parts(m);
+    hwloc_bitmap_free(m->allowed);
     if (m->topology) hwloc_topology_destroy(m->topology);
     free(m);
 }
@@ -162,14 +197,14 @@ int evn_machine_core_number(const evn_machine *m, int core) {
 }
 int machine_core_of(const evn_machine *m, int number) {
     for (int i = 0; number >= 0 && i < m->cores; i++)
-        if (hwloc_bitmap_isset(m->core[i]->cpuset, (unsigned)number)) return i;
+        if (hwloc_bitmap_isset(m->threads[i], (unsigned)number)) return i;
     return -1;
 }
 int evn_machine_core_claimed(const evn_machine *m, int core) {
     NEED_OR(0, m, "a machine");
     if (!m->about.here || core < 0 || core >= m->cores) return 0;
     int claimed = 0, thread;
-    hwloc_bitmap_foreach_begin(thread, m->core[core]->cpuset) { claimed |= claim_is_taken(thread); }
+    hwloc_bitmap_foreach_begin(thread, m->threads[core]) { claimed |= claim_is_taken(thread); }
     hwloc_bitmap_foreach_end();
     return claimed;
 }
@@ -199,18 +234,10 @@ uint64_t evn_machine_memory_available(const evn_machine *m) {
     return !m || m->about.here ? memory_available("") : m->about.memory;
 }
 
-/* The data cache of that level above a core; NULL: there is none. */
-static hwloc_obj_t cache_above(hwloc_obj_t core, int level) {
-    for (hwloc_obj_t o = core; o; o = o->parent)
-        if (hwloc_obj_type_is_dcache(o->type) && (int)o->attr->cache.depth == level) return o;
-    return NULL;
-}
-
 uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
     if (sharing) *sharing = 0;
     NEED_OR(0, m, "a machine");
-    hwloc_obj_t ours = cache_above(m->core[0], level), first = cache_above(m->first, level);
-    for (int i = 0; sharing && ours && i < m->cores; i++)
-        *sharing += hwloc_bitmap_intersects(ours->cpuset, m->core[i]->cpuset) != 0;
-    return first ? first->attr->cache.size : 0;
+    if (level < 1 || level > CACHE_LEVELS) return 0;
+    if (sharing) *sharing = m->cache[level - 1].sharing;
+    return m->cache[level - 1].size;
 }

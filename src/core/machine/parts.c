@@ -113,6 +113,13 @@ static evn_status read_kinds(evn_machine *m, int n) {
 }
 #endif
 
+/* hwloc's names end with the topology. */
+static evn_status copy_names(evn_machine *m) {
+    int failed = 0;
+    for (int i = 0; i < m->about.kinds; i++) failed |= !(m->kind[i].name = strdup(m->kind[i].name));
+    return failed ? no_memory() : EVN_OK;
+}
+
 evn_status machine_find_kinds(evn_machine *m) {
     int n = 0;
 #if HWLOC_API_VERSION >= 0x00020400
@@ -125,10 +132,11 @@ evn_status machine_find_kinds(evn_machine *m) {
     evn_status status = n ? read_kinds(m, n) : EVN_OK;
     if (!status && !m->about.kinds)
         m->kind[m->about.kinds++] = (evn_core_kind){.name = "", .speed = 1};
-    return status;
+    return status ? status : copy_names(m);
 }
 
-int machine_kind_of(const evn_machine *m, hwloc_obj_t core) {
+/* Kind of a core; 0 for a core without one. */
+static int kind_of(const evn_machine *m, hwloc_obj_t core) {
     for (int k = 1; k < m->about.kinds; k++)
         if (m->kind_set[k] && hwloc_bitmap_intersects(m->kind_set[k], core->cpuset)) return k;
     return 0;
@@ -176,8 +184,7 @@ static int in_order(const void *a, const void *b) {
     return order;
 }
 
-/* Reads EVENER_SMT: whether each hardware thread counts as a core. */
-static evn_status read_siblings(int *all) {
+evn_status machine_read_siblings(int *all) {
     const char *text = secure_getenv("EVENER_SMT");
     *all = 0;
     if (!text || !*text || !strcmp(text, "0")) return EVN_OK;
@@ -188,7 +195,7 @@ static evn_status read_siblings(int *all) {
 }
 
 static struct placed place(const evn_machine *m, hwloc_obj_t o, hwloc_const_cpuset_t usable) {
-    struct placed p = {.core = o, .kind = machine_kind_of(m, o)};
+    struct placed p = {.core = o, .kind = kind_of(m, o)};
     p.package = index_above(m, o, HWLOC_OBJ_PACKAGE);
     p.node = node_above(o);
     p.cache = index_above(m, o, HWLOC_OBJ_L3CACHE);
@@ -202,8 +209,7 @@ static struct placed place(const evn_machine *m, hwloc_obj_t o, hwloc_const_cpus
 }
 
 /* Objects of the type that are allowed, in our order; how many, or -1 without memory. */
-static int place_all(const evn_machine *m, hwloc_obj_type_t type, hwloc_const_cpuset_t allowed,
-                     struct placed **out) {
+static int place_all(const evn_machine *m, hwloc_obj_type_t type, struct placed **out) {
     const int n = hwloc_get_nbobjs_by_type(m->topology, type);
     struct placed *p = calloc((size_t)(n > 0 ? n : 1), sizeof *p);
     hwloc_bitmap_t usable = hwloc_bitmap_alloc();
@@ -211,7 +217,7 @@ static int place_all(const evn_machine *m, hwloc_obj_type_t type, hwloc_const_cp
     for (int i = 0; count >= 0 && i < n; i++) {
         hwloc_obj_t o = hwloc_get_obj_by_type(m->topology, type, (unsigned)i);
         if (!o) break;
-        hwloc_bitmap_and(usable, o->cpuset, allowed);
+        hwloc_bitmap_and(usable, o->cpuset, m->allowed);
         if (!hwloc_bitmap_iszero(usable)) p[count++] = place(m, o, usable);
     }
     hwloc_bitmap_free(usable);
@@ -263,29 +269,51 @@ static void find_parts(evn_machine *m, const struct placed *p) {
     }
 }
 
-evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
+/* The data cache of that level above a core; NULL: there is none. */
+static hwloc_obj_t cache_above(hwloc_obj_t core, int level) {
+    for (hwloc_obj_t o = core; o; o = o->parent)
+        if (hwloc_obj_type_is_dcache(o->type) && (int)o->attr->cache.depth == level) return o;
+    return NULL;
+}
+
+static void find_caches(evn_machine *m, const struct placed *p, hwloc_obj_t first) {
+    for (int level = 1; level <= CACHE_LEVELS; level++) {
+        hwloc_obj_t ours = m->cores ? cache_above(p->core, level) : NULL;
+        hwloc_obj_t its = cache_above(first, level);
+        m->cache[level - 1].size = its ? its->attr->cache.size : 0;
+        for (int i = 0; ours && i < m->cores; i++)
+            m->cache[level - 1].sharing += hwloc_bitmap_intersects(ours->cpuset, m->threads[i]);
+    }
+}
+
+/* Takes over the first `m->cores` of the cores found. 1: there is not enough memory. */
+static int take_cores(evn_machine *m, const struct placed *p) {
+    for (int i = 0; i < m->cores; i++) {
+        m->number[i] = p[i].number;
+        if (!(m->threads[i] = hwloc_bitmap_dup(p[i].core->cpuset))) return 1;
+    }
+    return 0;
+}
+
+evn_status machine_find_cores(evn_machine *m) {
     hwloc_obj_type_t type = HWLOC_OBJ_CORE;
     struct placed *p = NULL;
-    int all;
-    evn_status status = read_siblings(&all);
+    evn_status status = machine_read_siblings(&m->siblings);
     if (status) return status;
     /* virtual machines and odd processors may show no cores, only threads */
-    if (all || hwloc_get_nbobjs_by_type(m->topology, type) <= 0) type = HWLOC_OBJ_PU;
-    const int found = place_all(m, type, allowed, &p);
+    if (m->siblings || hwloc_get_nbobjs_by_type(m->topology, type) <= 0) type = HWLOC_OBJ_PU;
+    const int found = place_all(m, type, &p);
     const size_t room = (size_t)(found > 0 ? found : 1);
-    m->core = calloc(room, sizeof *m->core);
+    m->threads = calloc(room, sizeof(hwloc_bitmap_t));
     m->number = calloc(room, sizeof *m->number);
     m->part_of = calloc(room, sizeof *m->part_of);
     m->part = calloc(room, sizeof *m->part);
-    const int failed = found < 0 || !m->core || !m->number || !m->part_of || !m->part;
+    int failed = found < 0 || !m->threads || !m->number || !m->part_of || !m->part;
     m->cores = failed ? 0 : within_quota(m, found);
-    m->first = find_first(m, type);
     m->about.node = hwloc_get_nbobjs_by_type(m->topology, type);
     m->about.allowed = failed ? 0 : found;
-    for (int i = 0; i < m->cores; i++) {
-        m->core[i] = p[i].core;
-        m->number[i] = p[i].number;
-    }
+    if (!failed) failed = take_cores(m, p);
+    if (!failed) find_caches(m, p, find_first(m, type));
     if (!failed) find_parts(m, p);
     free(p);
     return failed ? no_memory() : EVN_OK;
@@ -293,9 +321,11 @@ evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
 
 void machine_free_parts(evn_machine *m) {
     for (int k = 0; m->kind_set && k < m->about.kinds; k++) hwloc_bitmap_free(m->kind_set[k]);
+    for (int k = 0; k < m->about.kinds; k++) free((char *)m->kind[k].name);
+    for (int i = 0; m->threads && i < m->cores; i++) hwloc_bitmap_free(m->threads[i]);
     free(m->kind_set);
     free(m->kind);
-    free(m->core);
+    free(m->threads);
     free(m->number);
     free(m->part_of);
     free(m->part);

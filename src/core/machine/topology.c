@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -157,11 +158,33 @@ static void spare_binding(hwloc_topology_t topology, enum source s) {
 #endif
 }
 
+int topology_is_usual(void) {
+    for (char **v = environ; v && *v; v++)
+        if (!strncmp(*v, "HWLOC_", 6)) return 0;
+    return 1;
+}
+
 /* hwloc opens its plug-ins, and the libraries of devices with them, for the first topology, and
  * closes them with the last one: this one stays, so that they are opened once. */
 static void keep_plugins(void) {
     static hwloc_topology_t kept;
     if (hwloc_topology_init(&kept)) kept = NULL;
+}
+
+/* Makes an empty topology; without the plug-ins, which are of devices and files and take most of
+ * the time, where the environment may be changed: no other thread reads it. */
+static int init(hwloc_topology_t *topology) {
+    static const char plugins[] = "HWLOC_PLUGINS_PATH";
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct stat threads; /* the folder has a link for each, and two */
+    if (!topology_is_usual() || stat("/proc/self/task", &threads) || threads.st_nlink != 3 ||
+        setenv(plugins, "/dev/null", 1)) {
+        pthread_once(&once, keep_plugins);
+        return hwloc_topology_init(topology);
+    }
+    const int failed = hwloc_topology_init(topology);
+    unsetenv(plugins);
+    return failed;
 }
 
 /* Finds whether the topology is this node's; else the reason. */
@@ -187,9 +210,7 @@ static evn_status find_here(evn_machine *m, enum source s) {
 
 evn_status topology_read(evn_machine *m, const char *synthetic, int whole) {
     const enum source s = synthetic ? SOURCES : find_source();
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, keep_plugins);
-    if (hwloc_topology_init(&m->topology)) {
+    if (init(&m->topology)) {
         m->topology = NULL;
         return evn_fail(EVN_SYSTEM, "machine: hwloc cannot start: %s", strerror(errno));
     }

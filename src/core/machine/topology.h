@@ -10,4 +10,7 @@
  * the node. EVN_USAGE: the description cannot be read, with its variable; EVN_SYSTEM. */
 evn_status topology_read(evn_machine *m, const char *synthetic, int whole);
 
+/* 1: no variable of hwloc's is set. */
+int topology_is_usual(void);
+
 #endif
