@@ -2,6 +2,7 @@
  * the next is begun. */
 #include "tdbem/tdbem.h"
 #include "common/run/hash.h"
+#include "common/run/thread_seconds.h"
 #include "tdbem/fast/method.h"
 #include "tdbem/matrices/matrices.h"
 #include "tdbem/mesh/mesh_read.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 tdbem_options tdbem_defaults(void) {
     return (tdbem_options){
@@ -400,12 +400,6 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
 /* Seconds on one core to integrate: work is counted in values and, for what is near and costs more,
  * in triangles; what a unit of it takes here is found with a small sphere. */
 static double work(double values, double triangles) { return values + 300 * triangles; }
-
-static double thread_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static evn_status generation_rate(const tdbem *p, double *seconds) {
     struct mesh *mesh = NULL;

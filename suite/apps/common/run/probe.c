@@ -1,6 +1,6 @@
-/* Measurement of peaks: the best of several short samples. */
+/* Measurement of peaks: the best of several short samples, by each thread's processor time. */
 #include "common/run/probe.h"
-#include <evener/clock.h>
+#include "common/run/thread_seconds.h"
 #include <evener/unit.h>
 #include <math.h>
 #include <omp.h>
@@ -38,7 +38,7 @@ static double fma_rate(void) {
     double best = 0;
     for (int s = 0; s < SAMPLES; s++) {
         long rounds = 0;
-        double begin = evn_now(), end;
+        double begin = thread_seconds(), end;
         do {
             for (int i = 0; i < ROUNDS; i++)
 #pragma GCC unroll 12
@@ -46,7 +46,7 @@ static double fma_rate(void) {
             for (int c = 0; c < CHAINS; c++)
                 __asm__ volatile("" : : "m"(x[c])); /* all are wanted */
             rounds += ROUNDS;
-        } while ((end = evn_now()) - begin < sample_s);
+        } while ((end = thread_seconds()) - begin < sample_s);
         double rate = 2.0 * LANES * CHAINS * (double)rounds / (end - begin);
         if (rate > best) best = rate;
     }
@@ -61,12 +61,12 @@ static double triad_rate(size_t n) {
     double best = 0;
     for (int s = 0; s < SAMPLES; s++) {
         long passes = 0;
-        double begin = evn_now(), end;
+        double begin = thread_seconds(), end;
         do {
             for (size_t i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
             __asm__ volatile("" : : "r"(a) : "memory");
             passes++;
-        } while ((end = evn_now()) - begin < sample_s);
+        } while ((end = thread_seconds()) - begin < sample_s);
         double rate = 24.0 * (double)n * (double)passes / (end - begin);
         if (rate > best) best = rate;
     }

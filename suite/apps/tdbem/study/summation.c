@@ -8,6 +8,7 @@
 #include "common/cli/message.h"
 #include "common/cli/options.h"
 #include "common/run/probe.h"
+#include "common/run/thread_seconds.h"
 #include "tdbem/study/solvers.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
@@ -27,18 +28,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-/* The least time of one call, over `least` calls and `during` seconds at any rate. */
+/* The least processor time of one call, over `least` calls and `during` seconds at any rate. */
 static double fastest_during(void (*call)(void *), void *arg, int least, double during) {
     double best = 1e9;
-    const double begin = evn_now();
+    const double begin = thread_seconds();
     call(arg); /* one call to warm up */
-    for (int n = 0; n < least || evn_now() - begin < during; n++) {
-        const double since = evn_now();
+    for (int n = 0; n < least || thread_seconds() - begin < during; n++) {
+        const double since = thread_seconds();
         call(arg);
-        const double took = evn_now() - since;
+        const double took = thread_seconds() - since;
         if (took < best) best = took;
     }
     return best;
@@ -249,7 +249,7 @@ struct machine_limits {
 };
 
 /* A call's shortest time, and beside it the most that the machine gave: each in turn, since other
- * programs may have come between two of them. */
+ * programs may fill caches and slow the clock between two of them. */
 struct turns {
     double seconds, bandwidth, peak;
 };
@@ -339,7 +339,7 @@ static evn_status study(const struct slices *s, const char *mesh) {
     }
     struct sparse sparse;
     struct machine_limits limits = {.units = units};
-    for (int i = 0; i < 4; i++) { /* others may be on this machine: the best of several */
+    for (int i = 0; i < 4; i++) { /* others may slow the clock: the best of several */
         const double peak = probe_fma(units);
         if (peak > limits.peak) limits.peak = peak;
     }
@@ -366,10 +366,9 @@ static evn_status study(const struct slices *s, const char *mesh) {
             "a byte of exact\nrow-vectors, both measured in turn with the row; by: which of them, "
             "FMA or where the "
             "values lie. *: more than that,\nas part of the values lies in a nearer cache, or "
-            "others "
-            "were on the machine while it was measured. x CSR: over the best of the sparse "
-            "products above,\nwhich go by fronts, a matrix M_k at a time; by row: a sum at a time; "
-            "the layouts go by slices\n");
+            "others filled the caches meanwhile. Times are processor time. x CSR: over the best\n"
+            "of the sparse products above, which go by fronts, a matrix M_k at a time; by row: a "
+            "sum at a time; the layouts go by slices\n");
     evn_units_close(units);
     evn_machine_close(machine);
     return status;
