@@ -261,6 +261,7 @@ static int rewrite_text(const struct drive *d, const char *name, const char *tex
     s.throws = cxx && !d->o->no_throws;
     s.dialect = d->dialect;
     s.ordinary = d->o->kernels == 2;
+    s.same_math = d->o->same_math;
     s.contract = !d->o->exact;
     const int places = rewrite(&s);
     if ((s.unseen || (places && d->o->defines && !preprocessed)) && !s.errors) {
@@ -478,7 +479,7 @@ static int prepare_any(struct drive *d, int word) {
 
 static int read_dialect(struct drive *d) {
     char *folder = include_folder();
-    d->dialect = kernel_dialect(folder);
+    d->dialect = kernel_dialect(folder, d->o->same_math);
     free(folder);
     return d->dialect != NULL;
 }

@@ -23,6 +23,8 @@ static const char usage[] =
     "  --kernels        make kernels of loops: #pragma omp target teams distribute parallel for\n"
     "  --kernels=parallel\n"
     "                   of those of parallel for and of parallel regions, too\n"
+    "  --kernels-math=same\n"
+    "                   exp, sin and the like with the same bits on cores and devices\n"
     "  --no-rpath       programs do not know where a shared libevener is\n"
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
@@ -143,6 +145,7 @@ static int own_option(struct options *o, const char *word) {
     if (!strcmp(word, "--preprocessed")) return o->preprocessed = 1;
     if (!strcmp(word, "--kernels")) return o->kernels = 1;
     if (!strcmp(word, "--kernels=parallel")) return !!(o->kernels = 2);
+    if (!strcmp(word, "--kernels-math=same")) return o->same_math = 1;
     if (!strcmp(word, "--no-rpath")) return o->no_rpath = 1;
     if (!strcmp(word, "--compile-flags")) return print_flags(o, 0);
     if (!strcmp(word, "--link-flags")) return print_flags(o, 1);
@@ -300,6 +303,16 @@ static void add_partner(struct words *out, const struct words *compiler) {
     free(t.at);
 }
 
+/* --kernels-math=same: arithmetic is to be the same, too. */
+static void without_contraction(struct options *o) {
+    struct words w = {0};
+    words_add(&w, "-ffp-contract=off");
+    words_add_all(&w, &o->words);
+    words_free(&o->words);
+    o->words = w;
+    if (!o->kernels) o->kernels = 1;
+}
+
 int options_read(struct options *o, int argc, char **argv) {
     struct words all = {0};
     memset(o, 0, sizeof *o);
@@ -341,8 +354,13 @@ int options_read(struct options *o, int argc, char **argv) {
     }
     o->links_fortran = argc && ends_with(argv[0], "evener-fc");
     o->is_cxx = o->links_cxx = argc && ends_with(argv[0], "evener-c++");
+    if (o->same_math) without_contraction(o);
     classify(o);
-    return 1;
+    if (o->same_math && !o->exact)
+        fputs(
+            "evener-cc: --kernels-math=same and -ffp-contract other than off exclude each other\n",
+            stderr);
+    return !o->same_math || o->exact;
 }
 
 void options_free(struct options *o) {

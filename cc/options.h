@@ -21,7 +21,7 @@ enum word_kind {
 };
 
 struct options {
-    int show, source, keep, preprocessed, kernels, no_rpath; /* ours */
+    int show, source, keep, preprocessed, kernels, same_math, no_rpath; /* ours */
     struct words compiler, fortran, cxx;
     struct words words; /* what is the compiler's */
     enum word_kind *kind;

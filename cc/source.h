@@ -64,6 +64,7 @@ struct source {
     int sites;           /* directives of ours so far: they number the names in what is generated */
     const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
     int ordinary;        /* --kernels=parallel: loops of parallel for, too */
+    int same_math;       /* --kernels-math=same */
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
     unsigned long long math[2], inexact[2]; /* functions of math.h in kernels so far */

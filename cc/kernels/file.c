@@ -22,11 +22,21 @@ void put_string(struct text *out, const char *text) {
     put_bytes(out, "\"", 1);
 }
 
-char *kernel_dialect(const char *folder) {
-    char *name = joined(folder, "/evener/kernel.h"), *text = read_file(name);
+static char *read_header(const char *folder, const char *header) {
+    char *name = joined(folder, header), *text = read_file(name);
     if (!text) fprintf(stderr, "evener-cc: %s: %s\n", name, strerror(errno));
     free(name);
     return text;
+}
+
+char *kernel_dialect(const char *folder, int same) {
+    char *text = read_header(folder, "/evener/kernel.h");
+    char *math = text && same ? read_header(folder, "/evener/kernel_math.h") : NULL;
+    if (!text || !same) return text;
+    char *both = math ? joined(text, math) : NULL;
+    free(text);
+    free(math);
+    return both;
 }
 
 /* Files that were put in so far. */

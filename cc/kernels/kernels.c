@@ -285,7 +285,7 @@ static void put_definitions(struct kernel *k, int at) {
         put(&k->out, ";\n");
         free(dialect.at);
     }
-    math_put(&k->out, k->functions.math, s->math, 1);
+    math_put(s, &k->out, k->functions.math, s->math, 1);
     atomic_put(s, &k->out, k->functions.swaps & ~s->swaps, 1);
     s->swaps |= k->functions.swaps;
     for (int i = 0; i < 2; i++) s->math[i] |= k->functions.math[i];

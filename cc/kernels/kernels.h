@@ -224,8 +224,8 @@ int math_is_named(struct math m, const char *name);
 /* Its name to b->out. */
 void math_use(struct body *b, const struct token *t, struct math m);
 /* Definitions of those used, but for those that were there before. */
-void math_put(struct text *out, const unsigned long long used[2], const unsigned long long had[2],
-              int host);
+void math_put(const struct source *s, struct text *out, const unsigned long long used[2],
+              const unsigned long long had[2], int host);
 /* Once a file: the functions whose bits are each device's own. */
 void math_warn(struct source *s);
 
@@ -250,8 +250,9 @@ int body_points(struct body *b, int at, int end);
 /* The file that the compiler gets for NAME.kernel.c: its kernels for the emulated device, its text
  * for the others. `folder`: where evener/kernel.h is. NULL and a message: it cannot be made. */
 char *kernel_file(const char *name, const char *folder, int contract);
-/* The dialect's header as text; NULL and a message: there is none. */
-char *kernel_dialect(const char *folder);
+/* The dialect's header as text, with its functions of math.h where `same`; NULL and a message:
+ * there is none. */
+char *kernel_dialect(const char *folder, int same);
 /* As a C string, over several lines. */
 void put_string(struct text *out, const char *text);
 

@@ -1,72 +1,76 @@
 /* The functions of math.h that kernels have. Some have one right result, which the libraries of
- * cores and devices give alike; of the others the last bits are each library's own. */
+ * cores and devices give alike; of the others the last bits are each library's own, or with
+ * --kernels-math=same those of evener/kernel_math.h. */
 #include "kernels.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* `type`: of the result and of the arguments, d double, i int, l long. `device`: what it is there;
- * NULL: a call of the same name. `host`: the same for cores; NULL: the compiler's built-in one. */
+enum bits { OTHER, SAME, EXACT };
+
+/* `type`: of the result and of the arguments, d double, i int, l long. `bits`: OTHER where there is
+ * none of our own, SAME where there is. `device`: what it is there; NULL: a call of the same name.
+ * `host`: the same for cores; NULL: the compiler's built-in one. */
 static const struct row {
     const char *name, *type;
-    int exact;
+    enum bits bits;
     const char *device, *host;
 } rows[] = {
-    {"sqrt", "dd", 1, "evn_sqrt(a)", NULL},
-    {"fabs", "dd", 1, "evn_abs(a)", NULL},
-    {"fma", "dddd", 1, "evn_fma(a, b, c)", NULL},
-    {"fmin", "ddd", 1, "a != a || b < a ? b : a", "a != a || b < a ? b : a"},
-    {"fmax", "ddd", 1, "a != a || b > a ? b : a", "a != a || b > a ? b : a"},
-    {"abs", "ii", 1, "a < 0 ? -a : a", "a < 0 ? -a : a"},
-    {"labs", "ll", 1, "a < 0 ? -a : a", "a < 0 ? -a : a"},
-    {"llabs", "ll", 1, "a < 0 ? -a : a", "a < 0 ? -a : a"},
-    {"floor", "dd", 1, NULL, NULL},
-    {"ceil", "dd", 1, NULL, NULL},
-    {"trunc", "dd", 1, NULL, NULL},
-    {"round", "dd", 1, NULL, NULL},
-    {"rint", "dd", 1, NULL, NULL},
-    {"nearbyint", "dd", 1, "rint(a)", NULL},
-    {"lround", "ld", 1, "(evn_cu_int)round(a)", NULL},
-    {"lrint", "ld", 1, "(evn_cu_int)rint(a)", NULL},
-    {"fmod", "ddd", 1, NULL, NULL},
-    {"remainder", "ddd", 1, NULL, NULL},
-    {"copysign", "ddd", 1, NULL, NULL},
-    {"fdim", "ddd", 1, "a != a || b != b ? a + b : a > b ? a - b : 0",
+    {"sqrt", "dd", EXACT, "evn_sqrt(a)", NULL},
+    {"fabs", "dd", EXACT, "evn_abs(a)", NULL},
+    {"fma", "dddd", EXACT, "evn_fma(a, b, c)", NULL},
+    {"fmin", "ddd", EXACT, "a != a || b < a ? b : a", "a != a || b < a ? b : a"},
+    {"fmax", "ddd", EXACT, "a != a || b > a ? b : a", "a != a || b > a ? b : a"},
+    {"abs", "ii", EXACT, "a < 0 ? -a : a", "a < 0 ? -a : a"},
+    {"labs", "ll", EXACT, "a < 0 ? -a : a", "a < 0 ? -a : a"},
+    {"llabs", "ll", EXACT, "a < 0 ? -a : a", "a < 0 ? -a : a"},
+    {"floor", "dd", EXACT, NULL, NULL},
+    {"ceil", "dd", EXACT, NULL, NULL},
+    {"trunc", "dd", EXACT, NULL, NULL},
+    {"round", "dd", EXACT, NULL, NULL},
+    {"rint", "dd", EXACT, NULL, NULL},
+    {"nearbyint", "dd", EXACT, "rint(a)", NULL},
+    {"lround", "ld", EXACT, "(evn_cu_int)round(a)", NULL},
+    {"lrint", "ld", EXACT, "(evn_cu_int)rint(a)", NULL},
+    {"fmod", "ddd", EXACT, NULL, NULL},
+    {"remainder", "ddd", EXACT, NULL, NULL},
+    {"copysign", "ddd", EXACT, NULL, NULL},
+    {"fdim", "ddd", EXACT, "a != a || b != b ? a + b : a > b ? a - b : 0",
      "a != a || b != b ? a + b : a > b ? a - b : 0"},
-    {"isnan", "id", 1, "a != a", "a != a"},
-    {"isfinite", "id", 1, "a - a == 0", "a - a == 0"},
-    {"isinf", "id", 1, "a == a && a - a != 0", "a == a && a - a != 0"},
-    {"isinf_sign", "id", 1, "a == a && a - a != 0 ? a > 0 ? 1 : -1 : 0",
+    {"isnan", "id", EXACT, "a != a", "a != a"},
+    {"isfinite", "id", EXACT, "a - a == 0", "a - a == 0"},
+    {"isinf", "id", EXACT, "a == a && a - a != 0", "a == a && a - a != 0"},
+    {"isinf_sign", "id", EXACT, "a == a && a - a != 0 ? a > 0 ? 1 : -1 : 0",
      "a == a && a - a != 0 ? a > 0 ? 1 : -1 : 0"},
-    {"signbit", "id", 1, "copysign(1.0, a) < 0", "__builtin_copysign(1.0, a) < 0"},
-    {"inf", "d", 1, "1e300 * 1e300", NULL},
-    {"huge_val", "d", 1, "1e300 * 1e300", NULL},
-    {"exp", "dd", 0, NULL, NULL},
-    {"exp2", "dd", 0, NULL, NULL},
-    {"expm1", "dd", 0, NULL, NULL},
-    {"log", "dd", 0, NULL, NULL},
-    {"log2", "dd", 0, NULL, NULL},
-    {"log10", "dd", 0, NULL, NULL},
-    {"log1p", "dd", 0, NULL, NULL},
-    {"pow", "ddd", 0, NULL, NULL},
-    {"cbrt", "dd", 0, NULL, NULL},
-    {"hypot", "ddd", 0, NULL, NULL},
-    {"sin", "dd", 0, NULL, NULL},
-    {"cos", "dd", 0, NULL, NULL},
-    {"tan", "dd", 0, NULL, NULL},
-    {"asin", "dd", 0, NULL, NULL},
-    {"acos", "dd", 0, NULL, NULL},
-    {"atan", "dd", 0, NULL, NULL},
-    {"atan2", "ddd", 0, NULL, NULL},
-    {"sinh", "dd", 0, NULL, NULL},
-    {"cosh", "dd", 0, NULL, NULL},
-    {"tanh", "dd", 0, NULL, NULL},
-    {"asinh", "dd", 0, NULL, NULL},
-    {"acosh", "dd", 0, NULL, NULL},
-    {"atanh", "dd", 0, NULL, NULL},
-    {"erf", "dd", 0, NULL, NULL},
-    {"erfc", "dd", 0, NULL, NULL},
-    {"tgamma", "dd", 0, NULL, NULL},
-    {"lgamma", "dd", 0, NULL, NULL},
+    {"signbit", "id", EXACT, "copysign(1.0, a) < 0", "__builtin_copysign(1.0, a) < 0"},
+    {"inf", "d", EXACT, "1e300 * 1e300", NULL},
+    {"huge_val", "d", EXACT, "1e300 * 1e300", NULL},
+    {"exp", "dd", SAME, NULL, NULL},
+    {"exp2", "dd", SAME, NULL, NULL},
+    {"expm1", "dd", SAME, NULL, NULL},
+    {"log", "dd", SAME, NULL, NULL},
+    {"log2", "dd", SAME, NULL, NULL},
+    {"log10", "dd", SAME, NULL, NULL},
+    {"log1p", "dd", SAME, NULL, NULL},
+    {"pow", "ddd", SAME, NULL, NULL},
+    {"cbrt", "dd", SAME, NULL, NULL},
+    {"hypot", "ddd", SAME, NULL, NULL},
+    {"sin", "dd", SAME, NULL, NULL},
+    {"cos", "dd", SAME, NULL, NULL},
+    {"tan", "dd", SAME, NULL, NULL},
+    {"asin", "dd", SAME, NULL, NULL},
+    {"acos", "dd", SAME, NULL, NULL},
+    {"atan", "dd", SAME, NULL, NULL},
+    {"atan2", "ddd", SAME, NULL, NULL},
+    {"sinh", "dd", SAME, NULL, NULL},
+    {"cosh", "dd", SAME, NULL, NULL},
+    {"tanh", "dd", SAME, NULL, NULL},
+    {"asinh", "dd", SAME, NULL, NULL},
+    {"acosh", "dd", SAME, NULL, NULL},
+    {"atanh", "dd", SAME, NULL, NULL},
+    {"erf", "dd", SAME, NULL, NULL},
+    {"erfc", "dd", SAME, NULL, NULL},
+    {"tgamma", "dd", OTHER, NULL, NULL},
+    {"lgamma", "dd", OTHER, NULL, NULL},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert(ROWS <= 64, "one bit each");
@@ -101,11 +105,33 @@ int math_is_of_double(struct math m) { return rows[m.row].type[0] == 'd'; }
 
 int math_is_named(struct math m, const char *name) { return !strcmp(rows[m.row].name, name); }
 
+/* The call on cores, in the program's text: with its namespace in C++. */
+static void use_same(struct source *s, const struct token *t, struct math m) {
+    const struct token *first = t;
+    struct text name = {0};
+    while (token_is(s, first - 1, ":") || token_is(s, first - 1, "::")) first--;
+    if (first < t && token_is(s, first - 1, "std")) first--;
+    for (int i = 0; i < s->edits; i++)
+        if (s->edit[i].begin == first->begin && s->edit[i].end == t->end) return;
+    put(&name, "evn_cu_%s%s", rows[m.row].name, m.single ? "f" : "");
+    replace(s, first->begin, t->end, name.at);
+}
+
 void math_use(struct body *b, const struct token *t, struct math m) {
     struct source *s = b->s;
+    const enum bits bits = rows[m.row].bits;
     b->functions->math[m.single] |= 1ULL << m.row;
-    if (!rows[m.row].exact && !s->inexact[0] && !s->inexact[1]) s->inexact_at = t->begin;
-    if (!rows[m.row].exact) s->inexact[m.single] |= 1ULL << m.row;
+    if (bits == OTHER && s->same_math)
+        error(s, t->begin,
+              "--kernels-math=same has no %s; of the functions of math.h whose last bits differ it "
+              "has all but tgamma and lgamma",
+              rows[m.row].name);
+    else if (bits == SAME && s->same_math)
+        use_same(s, t, m);
+    else if (bits != EXACT) {
+        if (!s->inexact[0] && !s->inexact[1]) s->inexact_at = t->begin;
+        s->inexact[m.single] |= 1ULL << m.row;
+    }
     put(&b->out, "evn_k_%s%s ", rows[m.row].name, m.single ? "f" : "");
 }
 
@@ -113,12 +139,15 @@ static const char *c_type(char letter, int single) {
     return letter == 'd' ? single ? "float" : "double" : letter == 'i' ? "int" : "evn_cu_int";
 }
 
-/* One function. Exact ones of float are those of double: their results are floats, or, of sqrt,
- * rounded once for all. */
-static void put_function(struct text *out, const struct row *r, int single, int host) {
+/* One function. Those of float are by double where they are exact, since their results are floats,
+ * or, of sqrt, rounded once for all; and where they are ours. */
+static void put_function(const struct source *s, struct text *out, const struct row *r, int single,
+                         int host) {
     static const char letters[] = "abc";
     const char *text = host ? r->host : r->device, *type = r->type;
-    const int by_double = single && r->exact && strcmp(r->name, "fma");
+    const int ours = s->same_math && r->bits != EXACT;
+    const int by_double = single && (r->bits == EXACT || ours) && strcmp(r->name, "fma");
+    const char *word = ours ? host ? "evn_cu_" : "evn_" : host ? "__builtin_" : "";
     put(out, "%s %s evn_k_%s%s(", host ? "static inline" : "EVN_DEVICE_FUNCTION",
         c_type(type[0], single), r->name, single ? "f" : "");
     for (int i = 1; type[i]; i++)
@@ -129,21 +158,21 @@ static void put_function(struct text *out, const struct row *r, int single, int 
     else if (text && !single)
         put(out, "%s", text);
     else
-        put(out, host ? "__builtin_%s%s(" : "%s(", r->name, host && single ? "f" : "");
+        put(out, "%s%s%s(", word, r->name, host && single ? "f" : "");
     for (int i = 1; type[i] && (by_double || !text || single); i++)
         put(out, "%s%c", i > 1 ? ", " : "", letters[i - 1]);
     put(out, by_double || !text || single ? "); }\n" : "; }\n");
 }
 
-void math_put(struct text *out, const unsigned long long used[2], const unsigned long long had[2],
-              int host) {
+void math_put(const struct source *s, struct text *out, const unsigned long long used[2],
+              const unsigned long long had[2], int host) {
     for (int single = 0; single < 2; single++)
         for (int i = 0; i < ROWS; i++) {
-            /* exact ones of float need those of double */
+            /* those of float may need those of double */
             const unsigned long long bit = 1ULL << i, also = single ? 0 : used[1];
             if (!((used[single] | also) & bit) || ((had[single] | (single ? 0 : had[1])) & bit))
                 continue;
-            put_function(out, &rows[i], single, host);
+            put_function(s, out, &rows[i], single, host);
         }
 }
 

@@ -240,7 +240,7 @@ static void put_functions(struct kernel *k, struct text *out, int host) {
 void kernel_put_device(struct kernel *k, struct text *out) {
     const char *buffer = has_structures(k) ? "EVN_COMMON" : "EVN_BUFFER";
     static const unsigned long long none[2];
-    math_put(out, k->functions.math, none, 0);
+    math_put(k->s, out, k->functions.math, none, 0);
     atomic_put(k->s, out, k->functions.swaps, 0);
     put_layouts(k->s, out);
     put_values(k, out);

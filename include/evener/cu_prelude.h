@@ -245,6 +245,21 @@ void evn_cu_kernel_asserted(evn_cu_int failed, const char *const *text);
 /* Number of threads for the loop as plain C: on a leader its unit's cores. */
 int evn_cu_kernel_threads(void);
 
+/* Functions of evener/kernel_math.h on cores, for --kernels-math=same; of float by those of double.
+ */
+#define EVN_CU_MATH(x)                                                                             \
+    x(exp) x(exp2) x(expm1) x(log) x(log2) x(log10) x(log1p) x(cbrt) x(sin) x(cos) x(tan) x(asin)  \
+        x(acos) x(atan) x(sinh) x(cosh) x(tanh) x(asinh) x(acosh) x(atanh) x(erf) x(erfc)
+#define EVN_CU_MATH_2(x) x(pow) x(hypot) x(atan2)
+#define EVN_CU_MATH_OF(name)                                                                       \
+    double evn_cu_##name(double);                                                                  \
+    float evn_cu_##name##f(float);
+#define EVN_CU_MATH_OF_2(name)                                                                     \
+    double evn_cu_##name(double, double);                                                          \
+    float evn_cu_##name##f(float, float);
+EVN_CU_MATH(EVN_CU_MATH_OF)
+EVN_CU_MATH_2(EVN_CU_MATH_OF_2)
+
 #ifdef __cplusplus
 }
 #endif

@@ -82,6 +82,7 @@ typedef ulong evn_ulong;
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     as_ulong(a)
+#    define evn_of_bits_(a)  as_double(a)
 
 #elif defined(EVN_CUDA) || defined(EVN_HIP)
 
@@ -104,6 +105,7 @@ typedef unsigned long long evn_ulong;
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
+#    define evn_of_bits_(a)  __longlong_as_double((long long)(a))
 
 #    ifdef EVN_CUDA
 
@@ -203,6 +205,11 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
     evn_ulong bits;
     __builtin_memcpy(&bits, &a, sizeof bits);
     return bits;
+}
+EVN_DEVICE_FUNCTION double evn_of_bits_(evn_ulong bits) {
+    double a;
+    __builtin_memcpy(&a, &bits, sizeof a);
+    return a;
 }
 
 #endif

@@ -26,6 +26,7 @@ SANITIZE = []
 with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
     for found in re.findall(r"^EVENER_SANITIZE:[A-Z]*=(.+)$", cache.read(), re.M):
         SANITIZE = [f"-fsanitize={found}"]
+PTX = os.path.join(BUILD, "tests/lib%s.so")
 LISTS = [("2:CPU:1", "emulated"), ("1:CPU:2", "emulated"), ("1:CPU:1,1:GPU:1", "emulated"), ("1:GPU:2", "emulated")]
 
 
@@ -59,7 +60,9 @@ class Kernels(common.Case):
         return self.fine(run([program]))
 
     def units(self, program, units, devices):
-        result = run(["timeout", "100", program], EVENER_UNITS=units, EVENER_DEVICES=devices, EVENER_OVERSUBSCRIBE="1")
+        """`devices` cuda: the executor of tests/ptx"""
+        ptx = dict(EVENER_LIBCUDA=PTX % "ptxrun", EVENER_NVRTC=PTX % "clang_nvrtc", PTXRUN_CACHE=os.path.join(BUILD, "ptx-cache"))
+        result = run(["timeout", "100", program], EVENER_UNITS=units, EVENER_DEVICES=devices, EVENER_OVERSUBSCRIBE="1", **ptx)
         if result.returncode and devices == "opencl" and re.search("OpenCL('s loader| has no device)", result.stderr):
             self.skipTest("no OpenCL device")
         return self.fine(result)
@@ -131,6 +134,27 @@ class Kernels(common.Case):
 
     def test_reductions(self):
         self.same_everywhere(os.path.join(KERNELS, "reductions.c"))
+
+    def test_same_math(self):
+        """--kernels-math=same: the program itself compares with long double; one hash everywhere, with other options of the compiler, too."""
+        name = os.path.join(KERNELS, "math.c")
+        program = self.make(name, "math", "--kernels-math=same")
+        expected = self.units(program, "1:CPU:1", "emulated")
+        self.assertIn("\n0 faults, ", "\n" + expected)
+        fast = self.make(name, "fast", "--kernels-math=same", "-O3", "-march=native", compiler=COMPILERS[-1])
+        for made, units, devices in ((program, "1:GPU:1", "emulated"), (fast, "1:CPU:1", "emulated"), (fast, "1:GPU:1", "emulated"),
+                                     (program, "1:GPU:1", "cuda"), (program, "1:GPU:1", "opencl")):
+            if devices == "cuda" and not os.path.exists(PTX % "clang_nvrtc"):
+                continue
+            with self.subTest(units=units, devices=devices):
+                self.assertEqual(self.units(made, units, devices), expected)
+        none = self.write("none.c", "#include <math.h>\nvoid f(double *u) {\n#pragma omp target teams distribute parallel for\n"
+                          "    for (int i = 0; i < 9; i++) u[i] = tgamma(u[i]);\n}\n")
+        for words, says in ((("--kernels-math=same",), r"none\.c:4:\d+: error: --kernels-math=same has no tgamma"),
+                            (("--kernels-math=same", "-ffp-contract=fast"), "exclude each other")):
+            result = run([COMMAND, *words, "-c", none, "-o", self.path("none.o")])
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, says)
 
     def test_paper(self):
         """Figure 12 as it is printed, and as OpenMP has it: with a result that only the region can have made."""

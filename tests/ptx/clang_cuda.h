@@ -35,6 +35,9 @@ static __device__ __forceinline__ long long __double_as_longlong(double a) {
     __builtin_memcpy(&b, &a, sizeof b);
     return b;
 }
+static __device__ __forceinline__ double __longlong_as_double(long long a) {
+    return __builtin_bit_cast(double, a);
+}
 static __device__ __forceinline__ unsigned int atomicCAS(unsigned int *at, unsigned int old,
                                                          unsigned int now) {
     return (unsigned int)__nvvm_atom_cas_gen_i((int *)at, (int)old, (int)now);
