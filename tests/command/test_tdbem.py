@@ -573,7 +573,7 @@ class Refused(Base):
             ([*BODY, "--layout", "rows:2"], ["rows:2", "full:BRxBC"]),
             ([*BODY, "--layout", "full:32x4"], "longest row-vector"),
             ([*BODY, "--order", "peano"], "peano"),
-            ([*BODY, "--solver", "lu"], "auto, cg, cg:device or mumps"),
+            ([*BODY, "--solver", "lu"], "auto, cg, cg:device, cg:ranks or mumps"),
             ([*BODY, "--quad", "7"], "from 0 to 6"),
             ([*BODY, "--vertices", "0"], "--vertex-output"),
             ([*BODY, "--vertex-output", self.path("v")], "--vertices"),

@@ -99,6 +99,25 @@ class Counts(Base):
         self.assertEqual(record["sent"]["sums_messages"], 4 * 3)
         self.assertEqual(record["sent"]["sums_bytes"], 165 * 16 * 8 * 3)
 
+    def test_shared_solution(self):
+        """The bits of one process, near ones' rows alone, and a message a pair for the residual, each product and the solution."""
+        words = ["--mesh", "box:8,1,1,0.25", "--steps", "2", "--units", "1:CPU:1", "--solver", "cg:ranks"]
+        for method in ("plain", "fast"):
+            want = self.run_it(*words, "--method", method)
+            self.assertEqual(want["solver"], "cg")
+            with self.subTest(method=method):
+                ranks = 3 if method == "plain" else 2
+                r = self.run_it(*words, "--method", method, "--processes", str(ranks))
+                self.assertEqual((r["solver"], r["hash"], r["solver_iterations"]), ("cg:ranks", want["hash"], want["solver_iterations"]))
+                rows, products = r["matrix"]["rows"], round(2 * (r["solver_iterations"] + 1))
+                self.assertEqual(r["sent"]["solve_messages"], ranks * (ranks - 1) * (products + 2 * 2))
+                halos = r["sent"]["solve_bytes"] - (ranks - 1) * (2 * 8 * rows + (products + 2) * 16 * -(-rows // 64))
+                self.assertEqual(halos % (512 * (products + 2)), 0)
+                self.assertLess(0, halos)
+                self.assertLess(halos, (ranks - 1) * (products + 2) * 8 * rows * 0.9)
+        few = self.run_it("--mesh", "sphere:2", "--steps", "2", "--units", "1:CPU:1", "--processes", "4", "--solver", "cg:ranks")
+        self.assertEqual((few["solver"], few["solver_reason"]), ("cg", "cg: 162 rows are few for 4 ranks, 64 each at least"))
+
 
 class Moves(Base):
     def test_between_ranks(self):

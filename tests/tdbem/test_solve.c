@@ -97,7 +97,7 @@ TEST(any_number_of_cores) {
     struct solve_cg *cg;
     int iterations, count;
     assert_ok(solve_cg_open(&cg, &m, 1e-13));
-    assert_ok(solve_cg(cg, NULL, b, first, &iterations));
+    assert_ok(solve_cg(cg, NULL, NULL, b, first, &iterations));
     assert_in_range(iterations, 5, 60);
     assert_true(residual(&m, b, first) < 1e-12);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
@@ -110,7 +110,7 @@ TEST(any_number_of_cores) {
             double *guess = vector(n, 2);
             memcpy(a, guess, sizeof *a * (size_t)n);
             free(guess);
-            assert_ok(solve_cg(cg, crew, b, a, &count));
+            assert_ok(solve_cg(cg, NULL, crew, b, a, &count));
             assert_int_equal(count, iterations);
             assert_memory_equal(a, first, sizeof *a * (size_t)n);
         }
@@ -216,7 +216,7 @@ TEST(bodies) {
             double *b = vector(m.rows, 1), *a = calloc((size_t)m.rows, sizeof *a);
             int iterations;
             assert_ok(solve_cg_open(&cg, &m, tolerance));
-            assert_ok(solve_cg(cg, NULL, b, a, &iterations));
+            assert_ok(solve_cg(cg, NULL, NULL, b, a, &iterations));
             const double r = residual(&m, b, a);
             if (!(r < 3 * tolerance) || iterations > (single ? 22 : 32) || iterations < 8)
                 fail_msg("%s: residual %g after %d iterations", body[k], r, iterations);
@@ -295,7 +295,7 @@ TEST(refused) {
     /* a good diagonal, and yet not definite */
     m = grid(10, 0.1);
     assert_ok(solve_cg_open(&cg, &m, 1e-13));
-    assert_fails(solve_cg(cg, NULL, b, a, &iterations), EVN_BODY, "not positive definite");
+    assert_fails(solve_cg(cg, NULL, NULL, b, a, &iterations), EVN_BODY, "not positive definite");
     solve_cg_close(cg);
     slices_csr_free(&m);
     free(a);
@@ -331,7 +331,7 @@ static int same(struct side *s, const double *b, double *a) {
     double *want = malloc(sizeof *want * n);
     int expected, got;
     memcpy(want, a, sizeof *want * n);
-    assert_ok(solve_cg(s->cg, NULL, b, want, &expected));
+    assert_ok(solve_cg(s->cg, NULL, NULL, b, want, &expected));
     assert_ok(solve_gpu(s->gpu, b, a, &got));
     double worst = 0, largest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -405,7 +405,7 @@ static void as_alone(struct side *s, int q, const double *b, double *want) {
     const int n = s->m.rows;
     int iterations, got, more;
     memset(want, 0, sizeof *want * (size_t)n);
-    assert_ok(solve_cg(s->cg, NULL, b, want, &iterations));
+    assert_ok(solve_cg(s->cg, NULL, NULL, b, want, &iterations));
     assert_ok(solve_gpu_look(s->gpu, q, &more, &got));
     assert_false(more);
     assert_true(abs(got - iterations) <= !!solve_kernels.contract);
@@ -468,7 +468,7 @@ TEST(device_refuses) {
     open_side(&s, grid(10, 0.1), 1e-13);
     double *b = vector(100, 1), *a = calloc(100, sizeof *a);
     char host[256];
-    assert_int_equal(solve_cg(s.cg, NULL, b, a, &iterations), EVN_BODY);
+    assert_int_equal(solve_cg(s.cg, NULL, NULL, b, a, &iterations), EVN_BODY);
     snprintf(host, sizeof host, "%s", evn_message());
     memset(a, 0, 100 * sizeof *a);
     assert_fails(solve_gpu(s.gpu, b, a, &iterations), EVN_BODY, "not positive definite");

@@ -83,8 +83,8 @@ typedef struct tdbem_result {
     double stream_bytes;  /* read from disk during the march */
     double stream_wait_s; /* waits of all threads for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */
-    struct tdbem_traffic sums_sent; /* over ranks: sums of the past, and right-hand sides */
-    struct tdbem_traffic rows_sent;
+    struct tdbem_traffic sums_sent; /* over ranks: sums of the past, right-hand sides, solving */
+    struct tdbem_traffic rows_sent, solve_sent;
 } tdbem_result;
 
 /* Checks that files can be written, and the checkpoint be read, as far as possible without a

@@ -98,7 +98,7 @@ typedef struct tdbem_options {
                            sigma 4 mean edges over c */
     const char *layout; /* rows, contiguous, full:BRxBC */
     const char *order;  /* none, morton, hilbert */
-    const char *solver; /* auto, cg, cg:device, mumps */
+    const char *solver; /* auto, cg, cg:device, cg:ranks, mumps */
     const char *method; /* plain: all pairs of vertices; fast: far ones by skeletons of cells, see
                            `accuracy`; auto: fast where it pays */
     double accuracy;    /* of the skeletons, relative, 1e-7 to less than 1 */

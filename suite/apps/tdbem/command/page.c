@@ -63,9 +63,10 @@ void page_result(const void *state, const struct workload_page *page) {
     if (job->cluster)
         fprintf(
             out,
-            "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in %lld\n",
+            "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in %lld, "
+            "%.3g MB to solve in %lld\n",
             r->sums_sent.bytes * 1e-6, r->sums_sent.messages, r->rows_sent.bytes * 1e-6,
-            r->rows_sent.messages);
+            r->rows_sent.messages, r->solve_sent.bytes * 1e-6, r->solve_sent.messages);
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, r->solver, r->iterations);

@@ -42,6 +42,8 @@ static void record_sent(const tdbem_result *r, cJSON *root) {
     record_number(sent, "sums_bytes", r->sums_sent.bytes);
     record_number(sent, "rows_messages", (double)r->rows_sent.messages);
     record_number(sent, "rows_bytes", r->rows_sent.bytes);
+    record_number(sent, "solve_messages", (double)r->solve_sent.messages);
+    record_number(sent, "solve_bytes", r->solve_sent.bytes);
 }
 
 void record_problem(const void *state, cJSON *root) {

@@ -446,17 +446,17 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
     if (!status && !m->p->me) status = room_open_files(m);
-    if (!status) {
+    if (!status)
         solver_settle(m->p->solver, m->units, m->p->options.group, !m->ranks, m->r->solver_reason,
                       sizeof m->r->solver_reason);
-        m->r->solver = solver_name(solver_settled(m->p->solver));
-    }
     if (!status)
         status = solver_attach(m->p->solver, m->units, m->p->options.group,
                                m->p->options.single); /* it needs little */
     if (!status) status = march_device_open(m);
     if (!status) status = sums_open_devices(m);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
+    if (!status && m->ranks) status = ranks_settle(m);
+    if (!status) m->r->solver = solver_name(solver_settled(m->p->solver));
     if (!status) status = state_open(m);
     *done = m->states.first;
     m->r->first = *done + 1;

@@ -245,11 +245,32 @@ evn_status ranks_share_rows(struct march *m, evn_status mine) {
     return exchange(m, mine, &m->r->rows_sent);
 }
 
+evn_status ranks_settle(struct march *m) {
+    tdbem_result *r = m->r;
+    if (!m->ranks->told)
+        return solver_share(m->p->solver, m->p->cluster, m->crew, r->solver_reason,
+                            sizeof r->solver_reason);
+    if (solver_settled(m->p->solver) == SOLVER_CG)
+        snprintf(r->solver_reason, sizeof r->solver_reason,
+                 "cg: rank 0 solves, since processors differ");
+    return EVN_OK;
+}
+
+/* By all ranks together; none of them has failed, or all know. */
+static evn_status solve_together(struct march *m, double *a) {
+    long long messages;
+    double bytes;
+    evn_cluster_exchanged(m->p->cluster, &messages, &bytes);
+    const evn_status status = solver_solve(m->p->solver, m->crew, m->b, a);
+    note_sent(m, &m->r->solve_sent, messages, bytes);
+    return status;
+}
+
 evn_status ranks_solve(struct march *m, int q, evn_status mine) {
     struct ranks *r = m->ranks;
     const size_t columns = (size_t)m->p->layout->columns;
     double *a = m->a + (size_t)q * columns;
-    if (!mine && (!r->told || !r->me)) mine = solver_solve(m->p->solver, m->crew, m->b, a);
+    if (!mine && (!r->told || !r->me)) mine = solve_together(m, a);
     if (!r->told) return mine;
     memset(r->out, 0, sizeof *r->out * (size_t)r->count);
     memset(r->in, 0, sizeof *r->in * (size_t)r->count);
@@ -337,7 +358,8 @@ evn_status ranks_conclude(struct march *m) {
     double mine[] = {r->stream_bytes,    r->stream_wait_s,
                      r->stream_max,      (double)r->sums_sent.messages,
                      r->sums_sent.bytes, (double)r->rows_sent.messages,
-                     r->rows_sent.bytes};
+                     r->rows_sent.bytes, (double)r->solve_sent.messages,
+                     r->solve_sent.bytes};
     enum { NUMBERS = sizeof mine / sizeof *mine };
     double sum[NUMBERS] = {0}, *all = NULL;
     int count = 0;
@@ -351,12 +373,14 @@ evn_status ranks_conclude(struct march *m) {
     r->stream_bytes = sum[0];
     r->stream_wait_s = sum[1];
     r->stream_max = sum[2];
-    r->sums_sent = (struct tdbem_traffic){(long long)sum[3], sum[4]};
-    r->rows_sent = (struct tdbem_traffic){(long long)sum[5], sum[6]};
-    r->run.totals.rank_messages += r->sums_sent.messages + r->rows_sent.messages;
-    r->run.totals.rank_bytes += r->sums_sent.bytes + r->rows_sent.bytes;
-    r->run.totals.messages += r->sums_sent.messages + r->rows_sent.messages;
-    r->run.totals.bytes += r->sums_sent.bytes + r->rows_sent.bytes;
+    struct tdbem_traffic *sent[] = {&r->sums_sent, &r->rows_sent, &r->solve_sent};
+    for (int i = 0; i < 3; i++) {
+        *sent[i] = (struct tdbem_traffic){(long long)sum[3 + 2 * i], sum[4 + 2 * i]};
+        r->run.totals.rank_messages += sent[i]->messages;
+        r->run.totals.rank_bytes += sent[i]->bytes;
+        r->run.totals.messages += sent[i]->messages;
+        r->run.totals.bytes += sent[i]->bytes;
+    }
     return EVN_OK;
 }
 

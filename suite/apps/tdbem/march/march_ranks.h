@@ -1,7 +1,7 @@
 /* A march over ranks: each rank sums its blocks of the past to the tree's nodes that are wholly its
  * own and sends every other rank the rows that are that one's of all these nodes; the rank of the
  * rows adds them up along the tree, makes the right-hand side of them, and all get all of it. Every
- * rank solves. So bits do not depend on the number of ranks.
+ * rank solves, or each its share of the rows. So bits do not depend on the number of ranks.
  *
  * Between the loop's instance and the group's end nothing is agreed: a rank that fails goes on with
  * the exchanges, which tell that it has failed, and at the end all know. */
@@ -30,8 +30,11 @@ evn_status ranks_sum(struct march *m);
  * has come to in this step. */
 evn_status ranks_share_rows(struct march *m, evn_status mine);
 
-/* Solves for the q-th step of the group: on every rank, or, where processors differ or a device
- * solves, on rank 0, which tells the others. */
+/* Before the first step: whether rows are shared out. Collective. */
+evn_status ranks_settle(struct march *m);
+
+/* Solves for the q-th step of the group: on every rank, or all together, or, where processors
+ * differ or a device solves, on rank 0, which tells the others. */
 evn_status ranks_solve(struct march *m, int q, evn_status mine);
 
 /* The group's end, `count` steps: all have the same solution, or what went wrong. */

@@ -4,6 +4,7 @@
 #include "tdbem/solve/solve_gmres.h"
 #include "tdbem/solve/solve_gpu.h"
 #include "tdbem/solve/solve_mumps.h"
+#include "tdbem/solve/solve_ranks.h"
 #include <evener/plugin.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct solver {
     struct solve_cg *cg;       /* NULL: another kind */
     struct solve_gmres *gmres; /* M_0 is not symmetric; cg has its matrix */
     struct solve_gpu *gpu;
+    struct solve_ranks *ranks; /* NULL: this process has all rows */
     long long iterations;
     size_t entries;
     /* MUMPS's: entries of the lower triangle, from 1 */
@@ -25,11 +27,9 @@ struct solver {
     double *entry;
 };
 
-static const char *const names[] = {[SOLVER_CG] = "cg",
-                                    [SOLVER_CG_DEVICE] = "cg:device",
-                                    [SOLVER_MUMPS] = "mumps",
-                                    [SOLVER_AUTO] = "auto",
-                                    [SOLVER_GMRES] = "gmres"};
+static const char *const names[] = {
+    [SOLVER_CG] = "cg",       [SOLVER_CG_DEVICE] = "cg:device", [SOLVER_CG_RANKS] = "cg:ranks",
+    [SOLVER_MUMPS] = "mumps", [SOLVER_AUTO] = "auto",           [SOLVER_GMRES] = "gmres"};
 
 const char *solver_name(enum solver_kind kind) { return names[kind]; }
 
@@ -53,7 +53,8 @@ evn_status solver_named(enum solver_kind *out, const char *name) {
     int kind = SOLVER_CG;
     while (kind <= SOLVER_AUTO && strcmp(name, names[kind]) != 0) kind++;
     if (kind > SOLVER_AUTO)
-        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected auto, cg, cg:device or mumps",
+        return evn_fail(EVN_USAGE,
+                        "solver: \"%s\" is none, expected auto, cg, cg:device, cg:ranks or mumps",
                         name);
     *out = (enum solver_kind)kind;
     return EVN_OK;
@@ -142,6 +143,7 @@ void solver_close(struct solver *s) {
     free(s->column);
     free(s->entry);
     solver_detach(s);
+    solve_ranks_close(s->ranks);
     solve_gmres_close(s->gmres);
     solve_cg_close(s->cg);
     free(s);
@@ -194,15 +196,21 @@ static int cores_of(const evn_units *units) {
 void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
                    size_t size) {
     evn_device *device = first_device(units);
+    solve_ranks_close(s->ranks);
+    s->ranks = NULL;
     if (s->gmres) {
         snprintf(reason, size, "M_0 is not symmetric: steps are long for walls so thin");
         return;
     }
-    if (s->wanted != SOLVER_AUTO) {
+    if (s->wanted != SOLVER_AUTO && s->wanted != SOLVER_CG_RANKS) {
         snprintf(reason, size, "as asked for");
         return;
     }
     s->kind = SOLVER_CG;
+    if (s->wanted == SOLVER_CG_RANKS) {
+        snprintf(reason, size, "cg: one process has all rows");
+        return;
+    }
     if (!device || !alone) {
         snprintf(reason, size, "%s",
                  device ? "cg: over ranks the host has a part in each step"
@@ -228,6 +236,58 @@ enum solver_kind solver_settled(const struct solver *s) {
     return s->kind == SOLVER_AUTO ? SOLVER_CG : s->kind;
 }
 
+/* Seconds of a solution by every rank, and of one over ranks: the mean of some after a first one.
+ * Any right-hand side will do. A failure is told when a step is solved. */
+static evn_status try_both(struct solver *s, evn_crew *crew, double seconds[2]) {
+    enum { TRIES = 5 };
+    const double *b = solve_cg_matrix(s->cg)->root;
+    double *a = malloc(sizeof *a * (size_t)s->n);
+    evn_status status = evn_cluster_agree(
+        s->ranks->cluster, a ? EVN_OK : evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0"));
+    seconds[0] = seconds[1] = 0;
+    for (int t = 0; !status && t < 2 * (1 + TRIES); t++) {
+        int iterations;
+        memset(a, 0, sizeof *a * (size_t)s->n);
+        const double begin = evn_now();
+        status = solve_cg(s->cg, t % 2 ? s->ranks : NULL, crew, b, a, &iterations);
+        if (t > 1) seconds[t % 2] += (evn_now() - begin) / TRIES;
+        if (status == EVN_BODY) status = EVN_OK;
+    }
+    free(a);
+    return status ? status : evn_cluster_tell(s->ranks->cluster, seconds, 2 * sizeof *seconds);
+}
+
+/* Rows are shared out where a solution then takes less than this part: who waits for others an
+ * iteration is at the mercy of whatever delays one of them. */
+#define ENOUGH 0.8
+
+evn_status solver_share(struct solver *s, evn_cluster *cluster, evn_crew *crew, char *reason,
+                        size_t size) {
+    const int ranks = evn_cluster_size(cluster);
+    double seconds[2];
+    if (s->gmres || (s->wanted != SOLVER_CG_RANKS && s->wanted != SOLVER_AUTO)) return EVN_OK;
+    if (solve_cg_matrix(s->cg)->chunks < ranks) {
+        snprintf(reason, size, "cg: %d rows are few for %d ranks, %d each at least", s->n, ranks,
+                 SOLVE_CHUNK);
+        return EVN_OK;
+    }
+    evn_status status =
+        evn_cluster_agree(cluster, solve_ranks_open(&s->ranks, solve_cg_matrix(s->cg), cluster));
+    if (!status && s->wanted == SOLVER_AUTO) status = try_both(s, crew, seconds);
+    if (status) return status;
+    const int shared = s->wanted == SOLVER_CG_RANKS || seconds[1] < ENOUGH * seconds[0];
+    if (s->wanted == SOLVER_CG_RANKS)
+        snprintf(reason, size, "as asked for");
+    else
+        snprintf(reason, size, "%s, %.0f us as tried, beside %.0f us %s",
+                 names[shared ? SOLVER_CG_RANKS : SOLVER_CG], 1e6 * seconds[shared],
+                 1e6 * seconds[!shared], shared ? "where every rank solves" : "over ranks");
+    s->kind = shared ? SOLVER_CG_RANKS : SOLVER_CG;
+    if (!shared) solve_ranks_close(s->ranks);
+    if (!shared) s->ranks = NULL;
+    return EVN_OK;
+}
+
 evn_status solver_attach(struct solver *s, const evn_units *units, int steps, int single) {
     evn_status status = solver_check_units(s->kind, units);
     if (status || s->kind != SOLVER_CG_DEVICE) return status;
@@ -248,7 +308,7 @@ evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, doubl
     int iterations;
     evn_status status = s->gmres ? solve_gmres(s->gmres, crew, b, a, &iterations)
                         : s->gpu ? solve_gpu(s->gpu, b, a, &iterations)
-                                 : solve_cg(s->cg, crew, b, a, &iterations);
+                                 : solve_cg(s->cg, s->ranks, crew, b, a, &iterations);
     s->iterations += iterations;
     return status;
 }

@@ -3,10 +3,11 @@
  * cg: conjugate gradients, scaled by the diagonal. The scaled condition number is 2 to 4 whatever
  * the mesh, so 13 to 26 iterations do (Hestenes and Stiefel 1952). Bits do not depend on cores.
  * cg:device: the same on the first device of the units.
- * auto: of these two the one that is sooner by a model of bytes, launches and waits.
- * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015,
- * section 3.3); where it was found at configure time. A plug-in (solve_mumps.h), opened when it is
- * asked for.
+ * cg:ranks: over ranks each has a share of the rows (solve_ranks.h); with cg each solves for
+ * itself. auto: in one process cg or cg:device, whichever is sooner by a model of bytes, launches
+ * and waits; over ranks cg or cg:ranks, whichever is sooner when both are tried. mumps: MUMPS's
+ * Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015, section 3.3); where it was
+ * found at configure time. A plug-in (solve_mumps.h), opened when it is asked for.
  *
  * An M_0 that is not symmetric (slices.h) is solved by GMRES (solve_gmres.h) on the host, where
  * auto or cg is asked for.
@@ -14,16 +15,24 @@
 #ifndef TDBEM_SOLVE_H
 #define TDBEM_SOLVE_H
 
+#include <evener/cluster.h>
 #include <evener/crew.h>
 #include "tdbem/matrices/slices.h"
 #include <evener/status.h>
 
-enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS, SOLVER_AUTO, SOLVER_GMRES };
+enum solver_kind {
+    SOLVER_CG,
+    SOLVER_CG_DEVICE,
+    SOLVER_CG_RANKS,
+    SOLVER_MUMPS,
+    SOLVER_AUTO,
+    SOLVER_GMRES
+};
 
 struct solver;
 struct solve_gpu;
 
-/* `auto`, `cg`, `cg:device` or `mumps`. EVN_USAGE. */
+/* `auto`, `cg`, `cg:device`, `cg:ranks` or `mumps`. EVN_USAGE. */
 evn_status solver_named(enum solver_kind *out, const char *name);
 
 /* The same, and opens the plug-in of mumps, whose LAPACK may start threads: not before ranks are
@@ -43,10 +52,15 @@ void solver_close(struct solver *s);
 
 /* auto, before solver_attach(): settles on cg or cg:device for these units, and says why in
  * `reason`: "cg:device, 143 us a step by the model, beside 412 us on 4 cores". `alone`: 0 over
- * ranks, where the host has a part in each step. Of others `reason` is "as asked for". */
+ * ranks, where the host has a part in each step, and solver_share() says more. Of others `reason`
+ * is "as asked for". */
 void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
                    size_t size);
 enum solver_kind solver_settled(const struct solver *s);
+/* After it, on ranks whose processors are the same: shares rows out for cg:ranks, and for auto
+ * where that is sooner. Collective; EVN_MEMORY, EVN_STOPPED. */
+evn_status solver_share(struct solver *s, evn_cluster *cluster, evn_crew *crew, char *reason,
+                        size_t size);
 
 /* Seconds of a step's solution by the model: n unknowns, entries of M_0, and cores or, for groups
  * of so many steps, a device. */

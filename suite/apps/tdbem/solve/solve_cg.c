@@ -1,6 +1,6 @@
 /* Two sweeps an iteration; each core takes the same chunks in both, and has the scalars from the
  * chunks' sums by itself. */
-#include "tdbem/solve/solve_cg.h"
+#include "tdbem/solve/solve_ranks.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +51,9 @@ static int make_strips(struct solve_matrix *s, const struct slices_csr *m) {
     s->column = zeros(entries, sizeof *s->column);
     s->value = zeros(entries, sizeof *s->value);
     if (!s->column || !s->value) return -1;
+    for (int t = 0; t < strips; t++)
+        for (size_t e = s->begin[t] * STRIP; e < s->begin[t + 1] * STRIP; e++)
+            s->column[e] = t * STRIP + (int)(e % STRIP);
     for (int i = 0; i < s->n; i++)
         for (size_t e = m->start[i]; e < m->start[i + 1]; e++) {
             const size_t at = (s->begin[i / STRIP] + (e - m->start[i])) * STRIP + i % STRIP;
@@ -181,7 +184,7 @@ static inline void product(const struct solve_matrix *m, int c, const double *re
     }
 }
 
-/* a and b scaled, b for the moment as r; b.b */
+/* a and b scaled, b for the moment as r, no direction yet; b.b */
 CHUNK_FUNCTION scale_chunk(struct solve_cg *s, int c, const double *restrict b,
                            const double *restrict a) {
     _Alignas(64) double size[CHUNK] = {0};
@@ -191,10 +194,12 @@ CHUNK_FUNCTION scale_chunk(struct solve_cg *s, int c, const double *restrict b,
         s->r[i] = s->m.scale[i] * b[i];
         size[i - from] = s->r[i] * s->r[i];
     }
+    memset(s->p + from, 0, sizeof size);
+    memset(s->s + from, 0, sizeof size);
     return tree(size);
 }
 
-/* r = b - M a, no direction yet; gamma */
+/* r = b - M a; gamma */
 CHUNK_FUNCTION begin_chunk(struct solve_cg *s, int c) {
     _Alignas(64) double row[CHUNK], dot[CHUNK];
     double *restrict r = s->r + c * CHUNK;
@@ -204,8 +209,6 @@ CHUNK_FUNCTION begin_chunk(struct solve_cg *s, int c) {
         r[i] -= row[i];
         dot[i] = r[i] * r[i];
     }
-    memset(s->p + c * CHUNK, 0, sizeof row);
-    memset(s->s + c * CHUNK, 0, sizeof row);
     return tree(dot);
 }
 
@@ -250,36 +253,81 @@ double solve_total(const double *of_chunk, int chunks) { return total(of_chunk, 
 
 struct work {
     struct solve_cg *s;
+    struct solve_ranks *ranks;
     const double *b;
     double *a;
     struct solve_state state;
+    evn_status status; /* of exchanges */
 };
 
+/* A core's chunks: `own` it multiplies, from the first on; behind them come those of the halo. */
+struct part {
+    int first, own, all;
+    const int *halo;
+};
+
+static struct part part_of(const struct work *work, int me, int cores) {
+    const struct solve_ranks *r = work->ranks;
+    const int begin = r ? r->begin : 0, count = r ? r->end - begin : work->s->m.chunks;
+    const int first = evn_crew_begin(count, me, cores);
+    const int halo = r ? evn_crew_begin(r->halos, me, cores) : 0;
+    struct part part = {.first = begin + first,
+                        .own = evn_crew_begin(count, me + 1, cores) - first};
+    part.all = part.own + (r ? evn_crew_begin(r->halos, me + 1, cores) - halo : 0);
+    part.halo = r ? r->halo + halo : NULL;
+    return part;
+}
+
+static int chunk_of(const struct part *part, int i) {
+    return i < part->own ? part->first + i : part->halo[i - part->own];
+}
+
+/* A barrier, after which all have the sums, and x where they read it. */
+static void meet(evn_crew *crew, int me, struct work *work, double *x, double *one, double *two) {
+    evn_crew_barrier(crew);
+    if (!work->ranks) return;
+    if (!me) work->status = solve_ranks_meet(work->ranks, x, one, two);
+    evn_crew_barrier(crew);
+}
+
+/* Whether gamma, of iteration k, is small enough. */
+static int is_over(const struct solve_cg *s, int k, struct solve_state *state) {
+    state->gamma = total(s->gamma, s->m.chunks);
+    state->iterations = k;
+    state->done = solve_done(state->gamma, state->target);
+    return state->done || k == SOLVE_ITERATIONS_MAX;
+}
+
+/* Over ranks gamma is known behind the product only, of which the last one is made in vain. */
 static void iterate(evn_crew *crew, int me, int cores, void *arg) {
     struct work *work = arg;
     struct solve_cg *s = work->s;
-    const int chunks = s->m.chunks;
-    const int from = evn_crew_begin(chunks, me, cores), to = evn_crew_begin(chunks, me + 1, cores);
+    const struct part part = part_of(work, me, cores);
+    const int chunks = s->m.chunks, from = part.first, to = from + part.own;
     struct solve_state state = {0}; /* each core's own, all alike */
-    for (int c = from; c < to; c++) s->target[c] = scale_chunk(s, c, work->b, work->a);
+    for (int i = 0; i < part.all; i++) {
+        const int c = chunk_of(&part, i);
+        s->target[c] = scale_chunk(s, c, work->b, work->a);
+    }
     evn_crew_barrier(crew);
     for (int c = from; c < to; c++) s->gamma[c] = begin_chunk(s, c);
-    evn_crew_barrier(crew);
+    meet(crew, me, work, s->r, s->target, s->gamma);
     state.target = s->tolerance * s->tolerance * total(s->target, chunks);
-    for (int k = 0;; k++) {
+    for (int k = 0; !work->status; k++) {
         const double last = state.gamma;
-        state.gamma = total(s->gamma, chunks);
-        state.iterations = k;
-        state.done = solve_done(state.gamma, state.target);
-        if (state.done || k == SOLVE_ITERATIONS_MAX) break;
+        if (!work->ranks && is_over(s, k, &state)) break;
         for (int c = from; c < to; c++) s->delta[c] = multiply_chunk(s, c);
-        evn_crew_barrier(crew);
+        meet(crew, me, work, s->w, s->gamma, s->delta);
+        if (work->status || (work->ranks && is_over(s, k, &state))) break;
         state.delta = total(s->delta, chunks);
         const double beta = solve_beta(k, state.gamma, last);
         if (!(state.delta > 0)) state.done = SOLVE_NOT_DEFINITE;
         if (state.done) break;
         state.alpha = solve_alpha(k, state.gamma, state.delta, beta, state.alpha);
-        for (int c = from; c < to; c++) s->gamma[c] = advance_chunk(s, c, state.alpha, beta);
+        for (int i = 0; i < part.all; i++) {
+            const int c = chunk_of(&part, i);
+            s->gamma[c] = advance_chunk(s, c, state.alpha, beta);
+        }
         evn_crew_barrier(crew);
     }
     const int end = to * CHUNK < s->m.n ? to * CHUNK : s->m.n;
@@ -301,11 +349,14 @@ evn_status solve_verdict(const struct solve_state *state, double tolerance) {
                     tolerance * sqrt(state->gamma / state->target), state->iterations);
 }
 
-evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
-                    int *iterations) {
-    struct work work = {.s = s, .b = b, .a = a};
+evn_status solve_cg(struct solve_cg *s, struct solve_ranks *ranks, evn_crew *crew, const double *b,
+                    double *a, int *iterations) {
+    struct work work = {.s = s, .ranks = ranks, .b = b, .a = a};
     const double entries = (double)s->m.begin[s->m.chunks * (CHUNK / STRIP)] * STRIP;
-    evn_crew_run(crew, &s->pace, evn_crew_cores(crew, entries, LEAST), iterate, &work);
+    evn_crew_run(crew, ranks ? &ranks->pace : &s->pace,
+                 evn_crew_cores(crew, ranks ? entries / ranks->count : entries, LEAST), iterate,
+                 &work);
     *iterations = work.state.iterations;
-    return solve_verdict(&work.state, s->tolerance);
+    evn_status status = work.status ? work.status : solve_verdict(&work.state, s->tolerance);
+    return status || !ranks ? status : solve_ranks_spread(ranks, a);
 }

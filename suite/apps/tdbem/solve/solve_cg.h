@@ -17,12 +17,13 @@ struct solve_matrix {
     int n, chunks; /* rows; chunks of SOLVE_CHUNK, the last one filled up with empty rows */
     size_t *begin; /* [strips + 1] entries before a strip, in SOLVE_STRIPs */
     int *column;   /* [begin[strips] * SOLVE_STRIP] */
-    double *value; /* likewise; short rows are filled up with zeros of column 0 */
+    double *value; /* likewise; short rows are filled up with zeros of their own column */
     double *scale; /* [chunks * SOLVE_CHUNK] D^(-1/2); 0 in empty rows */
     double *root;  /* likewise: 1 / scale */
 };
 
 struct solve_cg;
+struct solve_ranks;
 
 /* EVN_USAGE: M_0 cannot be positive definite, with its diagonal. */
 evn_status solve_check_diagonal(const struct slices_csr *m);
@@ -33,9 +34,11 @@ void solve_cg_close(struct solve_cg *s);
 const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s);
 double solve_cg_tolerance(const struct solve_cg *s);
 
-/* `a`: first guess, then the solution; *iterations: their number. EVN_BODY. */
-evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
-                    int *iterations);
+/* `a`: first guess, then the solution; *iterations: their number. EVN_BODY. `ranks`: solve_ranks.h,
+ * collective, with all of b and a on each of them, and the same status unless the exchange fails;
+ * NULL: this process alone. */
+evn_status solve_cg(struct solve_cg *s, struct solve_ranks *ranks, evn_crew *crew, const double *b,
+                    double *a, int *iterations);
 
 /* For others on the same matrix: a chunk of rows of M x; CHUNK numbers added up, which are
  * overwritten; and chunks' sums added up. Arrays are at multiples of 64 bytes. */

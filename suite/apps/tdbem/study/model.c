@@ -201,7 +201,9 @@ static void print_page(const struct study_of *s, FILE *out) {
             fprintf(out, "  %9.3f  %6.3f", 1e3 * s->measured_s, r->group_s / s->measured_s);
         fprintf(out, "\n");
     }
-    fprintf(out, "\nsum, radiation and right-hand sides are shared out; every rank solves. ");
+    fprintf(
+        out,
+        "\nsum, radiation and right-hand sides are shared out; every rank solves\n(--solver cg). ");
     if (*s->problem)
         fprintf(out, "From a run on one rank.\n");
     else
