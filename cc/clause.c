@@ -25,6 +25,7 @@ static const struct rule {
              [K_SCHEDULE] = {"dist_schedule", ON_LOOPS, 1},
              [K_WEIGHT] = {"weight", ON_LOOPS, 1},
              [K_KEY] = {"key", ON_TEAMS_LOOP, 1},
+             [K_AFFINITY] = {"affinity", ON_TEAMS_LOOP, 1},
              [K_SPEED] = {"speed", ON_LOOPS, 1},
              [K_BATCH] = {"batch", ON_LOOPS, 1}};
 
@@ -460,6 +461,19 @@ static void check_word(struct source *s, const struct clause *c, const char *wor
         error(s, c->in.at[0].begin, "%s: expected %s", rules[c->kind].name, word);
 }
 
+static void check_affinity(struct source *s, const struct directive *d, const struct clause *c) {
+    struct run array, element, more;
+    int at = 0;
+    if (s->fortran)
+        error(s, c->name.begin, "affinity: is of C and C++, as the arrays are that it goes by");
+    else if (!run_part(s, c->in, &at, &array) || !run_part(s, c->in, &at, &element) ||
+             !array.count || !element.count || run_part(s, c->in, &at, &more))
+        error(s, c->in.at[0].begin, "affinity: expected an array and an element, as in (a, i)");
+    else if (directive_find(d, K_BATCH) || directive_find(d, K_LASTPRIVATE))
+        error(s, c->name.begin, "affinity: %s is of all iterations, and a rank has some",
+              directive_find(d, K_BATCH) ? "batch" : "lastprivate");
+}
+
 static void check(struct source *s, struct directive *d, const struct clause *c) {
     struct token name;
     switch (c->kind) {
@@ -467,6 +481,7 @@ static void check(struct source *s, struct directive *d, const struct clause *c)
     case K_REDUCTION: check_reduction(s, d, c); break;
     case K_SCHEDULE: check_schedule(s, c); break;
     case K_SPEED: check_speed(s, c); break;
+    case K_AFFINITY: check_affinity(s, d, c); break;
     case K_THREAD_LIMIT: check_value(s, "thread_limit", "this", 4, c->in); break;
     case K_ORDER: check_word(s, c, "concurrent"); break;
     case K_BIND: check_word(s, c, "teams"); break;

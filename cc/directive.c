@@ -208,6 +208,7 @@ static const struct {
                     {"dist_schedule", K_SCHEDULE},
                     {"weight", K_WEIGHT},
                     {"key", K_KEY},
+                    {"affinity", K_AFFINITY},
                     {"speed", K_SPEED},
                     {"batch", K_BATCH},
                     {"OMP_CU", K_OMP_CU}};
@@ -348,7 +349,8 @@ int directive_learns(const struct directive *d) {
 int directive_extended(const struct source *s, const struct directive *d) {
     for (int i = 0; i < d->clauses; i++) {
         const struct clause *c = &d->clause[i];
-        if (c->kind == K_WEIGHT || c->kind == K_KEY || c->kind == K_SPEED || c->kind == K_BATCH)
+        if (c->kind == K_WEIGHT || c->kind == K_KEY || c->kind == K_AFFINITY ||
+            c->kind == K_SPEED || c->kind == K_BATCH)
             return 1;
         if (c->kind == K_SCHEDULE && c->in.count > 0 && !token_is(s, &c->in.at[0], "static"))
             return 1;

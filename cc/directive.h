@@ -28,6 +28,7 @@ enum clause_kind {
     K_SCHEDULE,
     K_WEIGHT,
     K_KEY,
+    K_AFFINITY,
     K_SPEED,
     K_BATCH,
     K_OMP_CU,

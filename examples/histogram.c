@@ -1,8 +1,8 @@
 /* A histogram of numbers that lie in blocks, one a rank, counted where they lie:
  *     RANKS=processes:3 ./histogram         or        mpirun -n 3 ./histogram
- * UPC's upc_forall with an affinity is each rank's loop over its own block. Bins lie in blocks too,
- * and any unit of any rank adds to them. The sum and the number of steps up from a number to the
- * next one, which may be another rank's, are kept together under a lock. */
+ * Each rank loops over its own block. Bins lie in blocks too, and any unit of any rank adds to
+ * them. The sum and the number of steps up from a number to the next one, which may be another
+ * rank's, are kept together under a lock. */
 #include <evener/cluster.h>
 #include <evener/loop.h>
 #include <evener/shared.h>

@@ -299,7 +299,7 @@ static void put_loops(struct emit *e) {
 
 /* "evn_N_t / evn_N_trips1 % evn_N_trips0": the number of loop k's iteration. */
 static void put_number(struct emit *e, int k) {
-    put_n(e, "evn_N_t");
+    put_n(e, directive_find(e->d, K_AFFINITY) ? "evn_N_here[evn_N_t]" : "evn_N_t");
     for (int under = k + 1; under < e->nest->loops; under++) put_k(e, under, " / evn_N_tripsK");
     if (k) put_k(e, k, " %% evn_N_tripsK");
 }
@@ -375,6 +375,25 @@ static void put_numbers(struct emit *e, enum clause_kind kind, const char *type,
     put_n(e, "evn_N_%s[evn_N_t] = (%s)(", name, type);
     copy(e, run_range(c->in));
     put(&e->out, ");\n}\n");
+}
+
+/* Keeps the iterations whose element is this rank's: evn_N_here has their numbers. */
+static void put_affinity(struct emit *e) {
+    const struct clause *c = directive_find(e->d, K_AFFINITY);
+    struct run array, element;
+    int at = 0;
+    if (!c || !run_part(e->s, c->in, &at, &array) || !run_part(e->s, c->in, &at, &element)) return;
+    put_n(e, "const evn_cu_int evn_N_all = evn_N_trips;\n"
+             "evn_cu_int *evn_N_here = evn_cu_here(&evn_N, evn_N_all);\n"
+             "evn_N_trips = 0;\n"
+             "for (evn_cu_int evn_N_each = 0; evn_N_each < evn_N_all; evn_N_each++) {\n"
+             "const evn_cu_int evn_N_t = evn_N_trips;\n"
+             "evn_N_here[evn_N_t] = evn_N_each;\n");
+    put_indices(e);
+    integer(e, "element", -1, run_range(element), "affinity: the element");
+    put_n(e, "evn_N_trips += evn_cu_is_here(&evn_N, evn_shared_is_here(");
+    copy(e, run_range(array));
+    put_n(e, ", evn_N_element));\n}\n");
 }
 
 /* Clauses that tell the run-time how to share out. */
@@ -796,6 +815,7 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     begin(&e, s, d, nest, ++s->sites);
     if (d->construct == C_TEAMS_LOOP) put_units(&e);
     put_loops(&e);
+    put_affinity(&e);
     put_advice(&e);
     put_parts(&e, part, parts);
     put_lasts(&e, last, lasts);
@@ -804,6 +824,7 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     put_last_private(&e, last, lasts);
     put_private_copies(&e, part, parts);
     put_n(&e, " firstprivate(evn_N_trips");
+    if (directive_find(d, K_AFFINITY)) put_n(&e, ", evn_N_here");
     put_counted(&e, "from", nest->loops);
     put_counted(&e, "step", nest->loops);
     put_counted(&e, "trips", nest->loops);
@@ -822,6 +843,7 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     put_results(&e, part, parts);
     put_last_values(&e, last, lasts);
     put(&e.out, "}\n");
+    if (directive_find(d, K_AFFINITY)) put_n(&e, "evn_cu_here_end(evn_N_here);\n");
     if (s->throws) put(&e.out, "evn_cu_rethrow();\n");
     put_sums(&e, part, parts, "trips");
     put_last_variables(&e, last, lasts);

@@ -101,8 +101,8 @@ static int in_clauses(const struct source *s, const struct directive *d, const s
         for (int i = 0; i < d->clause[c].in.count; i++)
             if (token_same(s, &d->clause[c].in.at[i], name) && d->clause[c].kind != K_SHARED &&
                 d->clause[c].kind != K_WEIGHT && d->clause[c].kind != K_KEY &&
-                d->clause[c].kind != K_NUM_TEAMS && d->clause[c].kind != K_COLLAPSE &&
-                d->clause[c].kind != K_SCHEDULE)
+                d->clause[c].kind != K_AFFINITY && d->clause[c].kind != K_NUM_TEAMS &&
+                d->clause[c].kind != K_COLLAPSE && d->clause[c].kind != K_SCHEDULE)
                 return 1;
     return 0;
 }

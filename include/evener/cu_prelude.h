@@ -92,6 +92,13 @@ double *evn_cu_weights(evn_cu_site *site, evn_cu_int trips);
  * instance. */
 evn_cu_int *evn_cu_keys(evn_cu_site *site, evn_cu_int trips);
 
+/* Room for affinity(a, i): numbers of the iterations, of `trips`, whose element is on this rank;
+ * these alone are entered; given back behind the region. And whether one is, by
+ * evn_shared_is_here(); ends the program where there is no such element. */
+evn_cu_int *evn_cu_here(evn_cu_site *site, evn_cu_int trips);
+void evn_cu_here_end(evn_cu_int *iteration);
+int evn_cu_is_here(evn_cu_site *site, int what);
+
 /* Memory for `trips` values of `bytes` of reduction variable number `which`, from 0. All leaders in
  * a teams block get the same memory. It lives until the site is entered again. */
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);

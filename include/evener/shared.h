@@ -56,6 +56,14 @@ typedef struct evn_shared evn_shared;
 
 #define EVN_SHARED_SIGNALS_MAX 4096
 
+/* An array in blocks: `count` elements of `bytes` each, of which each `block` in a row are on one
+ * rank, block after block on rank after rank in turn (UPC's shared [block] T a[count]). `block` 0:
+ * a block a rank. */
+typedef struct evn_shared_array {
+    long long count, block;
+    size_t bytes;
+} evn_shared_array;
+
 typedef struct evn_shared_shape {
     size_t bytes; /* bytes of this rank; they may differ between ranks, and be 0 */
     int signals;  /* number of signals, 0 to EVN_SHARED_SIGNALS_MAX; the same on all ranks */
@@ -63,6 +71,8 @@ typedef struct evn_shared_shape {
      * nodes go over the wire. 0: the real nodes. The same on all ranks. */
     int per_node;
     int locks; /* number of locks, 0 to EVN_SHARED_SIGNALS_MAX; the same on all ranks */
+    /* In place of `bytes`, which is 0 then: each rank's part is its blocks. The same on all. */
+    evn_shared_array array;
 } evn_shared_shape;
 
 /* Allocates the memory of all ranks, zeroed, each part page-aligned. Memory from a file system that
@@ -153,6 +163,21 @@ evn_status evn_shared_raised(evn_shared *shared, int from, int signal, unsigned 
 /* Makes progress of puts under way: some tenths of a microsecond; nothing within a node over an
  * arena. */
 void evn_shared_poll(evn_shared *shared);
+
+/* ---- arrays in blocks ---- */
+
+/* The rank that has element i (upc_threadof()), whether that is this one, and the byte of its part
+ * where the element begins. -1 (of the byte (size_t)-1), and evn_message(): there is no such
+ * element, or no array. */
+int evn_shared_owner(const evn_shared *shared, long long i);
+int evn_shared_is_here(const evn_shared *shared, long long i);
+size_t evn_shared_at(const evn_shared *shared, long long i);
+
+/* The number of this rank's element k, from 0 on, which begins at byte k * bytes of its part. So a
+ * loop over the array that goes where its elements are (upc_forall (..; &a[i])) has a task for each
+ * of this rank's, evn_shared_bytes() / bytes of them, or is a directive with affinity(a, i)
+ * (evener-cc). -1, and evn_message(): it has not so many. */
+long long evn_shared_element(const evn_shared *shared, long long k);
 
 /* ---- atomic updates, and locks ---- */
 

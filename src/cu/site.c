@@ -251,6 +251,18 @@ evn_cu_int *evn_cu_keys(evn_cu_site *where, evn_cu_int trips) {
     return w->key;
 }
 
+evn_cu_int *evn_cu_here(evn_cu_site *where, evn_cu_int trips) {
+    size_t room = 0;
+    return more_room(where, "affinity", NULL, &room, trips);
+}
+
+void evn_cu_here_end(evn_cu_int *iteration) { free(iteration); }
+
+int evn_cu_is_here(evn_cu_site *where, int what) {
+    if (what < 0) cu_die(where, "affinity: %s", evn_message());
+    return what;
+}
+
 /* ---- values of reductions ------------------------------------------------------------------ */
 
 enum { LINE = 64 }; /* bytes of a cache line */

@@ -94,8 +94,9 @@ class Forms(Case):
                       " lastprivate(l) weight(w) collapse(2) thread_limit(n) speed(CPU: w)\nfor (int i = 0; i < n; i++)\n"
                       "for (int k = n; k > 0; k -= 2) s += k, l = i, m = i > m ? i : m;\n"
                       "#pragma omp teams num_teams(1:CPU:1) reduction(+ : s, a[1 : 2])\n{\n#pragma omp distribute\nfor (int i = 0; i < n; i++) ;\ns += 1, a[1]++;\n}\n"
-                      "#pragma omp teams distribute num_teams(1:CPU:1) key(k)\nfor (int k = 0; k < n; k++) ;\n")
-        text = "int main(void) {\nint n = 4, s = 0, m = 0, l = 0, a[3] = {0};\ndouble w = 1;\n" + directives + "return s * 100 + m * 10 + l != 2533;\n}\n"
+                      "#pragma omp teams distribute num_teams(1:CPU:1) key(k)\nfor (int k = 0; k < n; k++) ;\n"
+                      "#pragma omp teams distribute num_teams(1:CPU:1) affinity(n, k)\nfor (int k = 0; k < n; k++) ;\n")
+        text = "int evn_shared_is_here(int a, int i) { return a > i; }\nint main(void) {\nint n = 4, s = 0, m = 0, l = 0, a[3] = {0};\ndouble w = 1;\n" + directives + "return s * 100 + m * 10 + l != 2533;\n}\n"
         with open(name, "w") as file:
             file.write(text)
         made = self.fine(self.cc(COMPILERS[0], "--source", name)).stdout

@@ -46,6 +46,20 @@ class Bits(Case):
         self.assertRegex(next(iter(answers)), r"\A[0-9a-f]{16}\n\Z")
 
 
+    def test_affinity(self):
+        """Over ranks iterations run where their elements are; in C++ too."""
+        for compiler, command in [(COMPILERS[-1], "evener-cc"), ("g++", "evener-c++")]:
+            out = os.path.join(self.folder, command)
+            words = ["-x", "c++", "-fpermissive"] if command == "evener-c++" else []
+            self.fine(run([built(command), *words, "-w", "-O2", os.path.join(HERE, "programs", "affinity.c"), "-o", out],
+                          env={} if words else {"EVENER_CC": compiler}))
+            for ranks, units in (1, "1:CPU:1"), (2, "2:CPU:1"), (3, "1:CPU:1,1:GPU:1"):
+                self.fine(run([out], env={"RANKS": f"processes:{ranks}", "EVENER_UNITS": units}))
+            done = run([out], env={"RANKS": "alone", "EVENER_UNITS": "1:CPU:1", "BEYOND": "1"})
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"^\S*affinity\.c:\d+: affinity: evn_shared_owner\(\): element 99 of 99\n$")
+
+
 class Paper(Case):
     """The paper's program, examples/zones.c."""
 
@@ -128,8 +142,8 @@ class Idioms(Case):
                 with self.subTest(name=name, compiler=way[0][0]):
                     before, after = self.pair(name, *way)
                     expected = self.fine(run([before], env={"OMP_NUM_THREADS": "3"})).stdout
-                    for units in "", "3:CPU:1", "1:CPU:2,1:GPU:1":
-                        self.assertEqual(self.fine(run([after], env={"EVENER_UNITS": units})).stdout, expected, units)
+                    for units, ranks in ("", "auto"), ("3:CPU:1", "alone"), ("1:CPU:2,1:GPU:1", "processes:2"):
+                        self.assertEqual(self.fine(run([after], env={"EVENER_UNITS": units, "RANKS": ranks})).stdout, expected, units)
 
     @unittest.skipUnless(LONG, "in cc-whole-long")
     def test_over_mpi(self):

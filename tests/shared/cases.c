@@ -38,7 +38,7 @@ enum { LOCKS = 2 };
 
 static evn_shared *shared_of(evn_cluster *c, size_t bytes, int signals, int per_node) {
     evn_shared *s;
-    const evn_shared_shape shape = {bytes, signals, per_node, LOCKS};
+    const evn_shared_shape shape = {bytes, signals, per_node, LOCKS, {0}};
     must_ok(evn_shared_open(&s, c, &shape));
     return s;
 }
@@ -217,6 +217,37 @@ static void blocks(evn_cluster *c, int per_node) {
 }
 
 /* From each rank's device to all others' parts, and from there into devices. */
+/* Each element is on one rank, at its own place, and this rank's are numbered as they lie; by a
+ * plain walk over blocks. */
+static void arrays(evn_cluster *c, int per_node) {
+    static const evn_shared_array of[] = {
+        {1, 0, 8}, {1000, 0, 8}, {1000, 7, 8}, {37, 1, 24}, {5, 90, 8}};
+    const int rank = evn_cluster_rank(c), size = evn_cluster_size(c);
+    for (size_t a = 0; a < sizeof of / sizeof *of; a++) {
+        evn_shared *s;
+        must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.per_node = per_node, .array = of[a]}));
+        const long long block = of[a].block ? of[a].block : (of[a].count + size - 1) / size;
+        size_t at[64] = {0};
+        long long own = 0, left = block;
+        int owner = 0;
+        for (long long i = 0; i < of[a].count; i++, left--) {
+            if (!left) owner = (owner + 1) % size;
+            if (!left) left = block;
+            must(evn_shared_owner(s, i) == owner);
+            must(evn_shared_is_here(s, i) == (owner == rank));
+            must(evn_shared_at(s, i) == at[owner]);
+            if (owner == rank) must(evn_shared_element(s, own++) == i);
+            at[owner] += of[a].bytes;
+        }
+        for (int r = 0; r < size; r++) must(evn_shared_bytes(s, r) == at[r]);
+        must(evn_shared_owner(s, of[a].count) == -1);
+        must(evn_shared_is_here(s, -1) == -1);
+        must(evn_shared_at(s, of[a].count) == (size_t)-1);
+        must(evn_shared_element(s, own) == -1);
+        evn_shared_close(s);
+    }
+}
+
 static void devices(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     const size_t bytes = BLOCK * 8;
@@ -649,21 +680,32 @@ static void misuse(evn_cluster *c, int per_node) {
     must_give(evn_shared_open(NULL, c, &(evn_shared_shape){0}), EVN_USAGE);
     must_give(evn_shared_open(&none, NULL, &(evn_shared_shape){0}), EVN_USAGE);
     must_give(evn_shared_open(&none, c, NULL), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, -1, 0, 0}), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 4097, 0, 0}), EVN_USAGE);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 1, -1, 0}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, -1, 0, 0, {0}}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 4097, 0, 0, {0}}), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, 1, -1, 0, {0}}), EVN_USAGE);
     must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = -1}), EVN_USAGE);
     must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = 4097}), EVN_USAGE);
+    const evn_shared_shape array[] = {{.array = {-1, 0, 8}},
+                                      {.array = {9, -1, 8}},
+                                      {.array = {9, 0, 0}},
+                                      {.bytes = 8, .array = {9, 0, 8}},
+                                      {.array = {9 + me, 0, 8}}};
+    for (int k = 0; k < (size > 1 ? 5 : 4); k++)
+        must_give(evn_shared_open(&none, c, &array[k]), EVN_USAGE);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){.array = {1LL << 60, 0, 8}}),
+              EVN_MEMORY);
     if (size > 1) must_give(evn_shared_open(&none, c, &(evn_shared_shape){.locks = me}), EVN_USAGE);
     /* on one rank only: all know, and none has it */
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me == size - 1 ? -1 : 1, 0, 0}),
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me == size - 1 ? -1 : 1, 0, 0, {0}}),
               EVN_USAGE);
-    must_give(evn_shared_open(&none, c,
-                              &(evn_shared_shape){me == size - 1 ? (size_t)1 << 50 : 8, 1, 0, 0}),
-              EVN_MEMORY);
-    must_give(evn_shared_open(&none, c, &(evn_shared_shape){SIZE_MAX, 1, 0, 0}), EVN_MEMORY);
+    must_give(
+        evn_shared_open(&none, c,
+                        &(evn_shared_shape){me == size - 1 ? (size_t)1 << 50 : 8, 1, 0, 0, {0}}),
+        EVN_MEMORY);
+    must_give(evn_shared_open(&none, c, &(evn_shared_shape){SIZE_MAX, 1, 0, 0, {0}}), EVN_MEMORY);
     if (size > 1)
-        must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me ? 2 : 1, 0, 0}), EVN_USAGE);
+        must_give(evn_shared_open(&none, c, &(evn_shared_shape){8, me ? 2 : 1, 0, 0, {0}}),
+                  EVN_USAGE);
     must(!none);
     s = shared_of(c, 8, 1, per_node);
     for (int bad = -2; bad <= size; bad += size + 2) {
@@ -715,12 +757,27 @@ static void misuse(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
-const struct shared_case shared_cases[] = {
-    {"parts", parts},     {"two", two},       {"everybody", everybody}, {"flushed", flushed},
-    {"gets", gets},       {"blocks", blocks}, {"devices", devices},     {"atomics", atomics},
-    {"locks", locks},     {"ring", ring},     {"order", order},         {"direct", direct},
-    {"any", any},         {"counts", counts}, {"barriers", barriers},   {"reductions", reductions},
-    {"threads", threads}, {"deaf", deaf},     {"misuse", misuse},       {NULL, NULL}};
+const struct shared_case shared_cases[] = {{"parts", parts},
+                                           {"two", two},
+                                           {"everybody", everybody},
+                                           {"flushed", flushed},
+                                           {"gets", gets},
+                                           {"blocks", blocks},
+                                           {"arrays", arrays},
+                                           {"devices", devices},
+                                           {"atomics", atomics},
+                                           {"locks", locks},
+                                           {"ring", ring},
+                                           {"order", order},
+                                           {"direct", direct},
+                                           {"any", any},
+                                           {"counts", counts},
+                                           {"barriers", barriers},
+                                           {"reductions", reductions},
+                                           {"threads", threads},
+                                           {"deaf", deaf},
+                                           {"misuse", misuse},
+                                           {NULL, NULL}};
 
 void shared_run_all(evn_cluster *c) {
     for (const struct shared_case *k = shared_cases; k->name; k++)

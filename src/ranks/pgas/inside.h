@@ -26,6 +26,7 @@ struct evn_shared {
     int locks;        /* lock l has signal `signals` + l */
     struct shared_lock *lock;
     atomic_int is_queue_broken; /* 1: this rank may have left a queue before its turn */
+    evn_shared_array array;     /* count 0: none */
     size_t *bytes;              /* bytes of each rank, without the room of reductions */
     size_t begin;               /* offset of the program's bytes, behind the room of reductions */
     unsigned char **there;      /* the parts of this node's ranks; NULL: elsewhere */
@@ -33,6 +34,10 @@ struct evn_shared {
     unsigned long long rounds;  /* number of barriers and reductions */
     atomic_llong near_puts, far_puts, near_bytes, far_bytes, signals_raised, gets, got_bytes;
 };
+
+/* Says what block 0 is. EVN_USAGE, EVN_MEMORY. And the bytes of a rank's blocks. */
+evn_status shared_array_settle(evn_shared_array *array, int ranks);
+size_t shared_array_bytes(const evn_shared_array *array, int rank, int ranks);
 
 /* One process by itself. */
 extern const evn_wire_shared shared_alone;

@@ -13,6 +13,7 @@ enum { LINE = 8 }; /* words in a cache line; words of different ranks are in dif
 struct said {
     uint64_t bytes;
     int64_t signals, locks, per_node;
+    evn_shared_array array;
 };
 
 static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind) {
@@ -26,6 +27,10 @@ static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind
     if (shape->per_node < 0)
         return evn_fail(EVN_USAGE, "evn_shared_open(): %d ranks per node, expected 0 or more",
                         shape->per_node);
+    if (shape->bytes && shape->array.count)
+        return evn_fail(EVN_USAGE,
+                        "evn_shared_open(): %zu bytes and an array, expected one of them",
+                        shape->bytes);
     if (shape->bytes > (size_t)1 << 56)
         return evn_fail(EVN_MEMORY, "evn_shared_open(): no memory for %zu bytes", shape->bytes);
     if (kind && !kind->shared)
@@ -35,13 +40,21 @@ static evn_status check(const evn_shared_shape *shape, const evn_wire_kind *kind
 
 /* Tells each rank's shape to all ranks, and compares the numbers that must be equal. */
 static evn_status tell(evn_shared *s, const evn_shared_shape *shape, struct said *all) {
-    const struct said mine = {shape->bytes, shape->signals, shape->locks, shape->per_node};
+    const size_t bytes =
+        s->array.count ? shared_array_bytes(&s->array, s->rank, s->size) : shape->bytes;
+    const struct said mine = {bytes, shape->signals, shape->locks, shape->per_node, s->array};
     evn_status status =
         cluster_allgather(s->cluster, "evn_shared_open()", EVN_OK, &mine, sizeof mine, all);
     if (status) return status;
     for (int r = 0; r < s->size; r++) {
         s->bytes[r] = all[r].bytes;
-        if (memcmp(&all[r].signals, &all[0].signals, sizeof *all - sizeof all->bytes))
+        if (memcmp(&all[r].array, &all[0].array, sizeof all->array))
+            return evn_fail(EVN_USAGE,
+                            "evn_shared_open(): rank %d has an array of %lld elements of %zu bytes "
+                            "in blocks of %lld, and rank 0 %lld of %zu in %lld",
+                            r, all[r].array.count, all[r].array.bytes, all[r].array.block,
+                            all[0].array.count, all[0].array.bytes, all[0].array.block);
+        if (memcmp(&all[r].signals, &all[0].signals, 3 * sizeof all->signals))
             return evn_fail(EVN_USAGE,
                             "evn_shared_open(): rank %d has %d signals, %d locks and %d ranks per "
                             "node, and rank 0 %d, %d and %d",
@@ -92,6 +105,7 @@ static evn_shared *make(evn_cluster *cluster, const evn_shared_shape *shape) {
     s->size = evn_cluster_size(cluster);
     s->signals = shape->signals;
     s->locks = shape->locks;
+    s->array = shape->array;
     s->row = (1 + shape->signals + shape->locks + LINE - 1) / LINE * LINE;
     s->bytes = calloc((size_t)s->size, sizeof *s->bytes);
     s->there = calloc((size_t)s->size, sizeof *s->there);
@@ -111,6 +125,7 @@ evn_status evn_shared_open(evn_shared **out, evn_cluster *cluster, const evn_sha
         s = make(cluster, shape);
         all = calloc((size_t)evn_cluster_size(cluster), sizeof *all);
         if (!s || !all) status = evn_fail(EVN_MEMORY, "evn_shared_open(): not enough memory");
+        if (!status) status = shared_array_settle(&s->array, s->size);
     }
     status = evn_cluster_agree(cluster, status);
     if (!status) status = tell(s, shape, all);
