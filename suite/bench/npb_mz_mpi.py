@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Two ranks of a core each beside NPB's own MPI program of the same class, in turn.
 
-usage: suite/bench/npb_mz_mpi.py EVENER SOURCES [--build FOLDER] [--class A] [--apps bt-mz,sp-mz,lu-mz] [--rounds 5]
+usage: suite/bench/npb_mz_mpi.py EVENER SOURCES [--build FOLDER] [--class A] [--apps bt-mz,sp-mz,lu-mz] [--rounds 5] [--phases]
 
 SOURCES is the folder NPB3.3-MZ-MPI (or NPB3.4-MZ-MPI) as NASA distributes it, with config, sys, BT-MZ, ..; nothing is fetched.
 A copy of it is built in FOLDER (default: SOURCES with -build behind it) for two processes with `mpif90 -O3 -march=native`, and
 used again if it is there; a compiler that refuses NPB's calls of MPI gets -fallow-argument-mismatch, too. Every run goes over
 the class's official steps and must verify. Printed are medians of milliseconds a step, and median, least and largest of the
-rounds' own ratios, NPB's over ours: above 1 ours is faster.
+rounds' own ratios, NPB's over ours: above 1 ours is faster. With --phases it is NPB's own timers beside our phases: the share
+of the right-hand sides in the time of all steps without messages, of both ranks, medians.
 """
 import argparse
 import os
@@ -99,6 +100,37 @@ def rows(evener, sources, folder, apps, class_, rounds):
                    turns.ratios(samples["NPB"], samples[kind]))
 
 
+def share_of_npb(sources, app, command):
+    """Percent of the right-hand sides by NPB's timers, whose switch is the last number of its input."""
+    name = f"input{app}.data"
+    with open(os.path.join(sources, app.upper(), name + ".sample"), encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    last = max(i for i, line in enumerate(lines) if re.match(r"\s*0\s", line))
+    lines[last] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines))
+        text = turns.output(command, cwd=folder)
+    took = {word: sum(map(float, re.findall(rf"^\s*{word}\s*:\s*([\d.]+)", text, re.M))) for word in ("rhs", "total", "qbc_comm")}
+    if not took["total"] or not re.search(r"Verification\s+=\s+SUCCESSFUL", text):
+        sys.exit(f"{' '.join(command)}: not verified, or without timers:\n{text}")
+    return 100 * took["rhs"] / (took["total"] - took["qbc_comm"])
+
+
+def share(command):
+    found = turns.record(command)
+    return 100 * found["phases"]["rhs"] / found["periods"]["compute_s"]
+
+
+def phases(evener, sources, folder, apps, class_, rounds):
+    programs = prepare(sources, folder, apps, class_)
+    for app in apps:
+        samples, _ = turns.in_turn({"NPB": turns.mpirun("--bind-to", "core") + [programs[app]], "ours": [
+            evener, "run", app, "--class", class_, "--units", "1:CPU:1"]}, rounds, lambda command, app=app: (
+                share(command) if "run" in command else share_of_npb(sources, app, command), None))
+        yield app, statistics.median(samples["ours"]), statistics.median(samples["NPB"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evener")
@@ -107,7 +139,14 @@ def main():
     parser.add_argument("--class", dest="class_", default="A")
     parser.add_argument("--apps", default="bt-mz,sp-mz,lu-mz")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--phases", action="store_true")
     options = parser.parse_args()
+    if options.phases:
+        print(f"{'right-hand sides, class ' + options.class_:28} {'ours, %':>8} {'NPB, %':>8}")
+        for app, ours, npb in phases(os.path.abspath(options.evener), options.sources, options.build, options.apps.split(","),
+                                     options.class_, options.rounds):
+            print(f"{app:28} {ours:8.1f} {npb:8.1f}", flush=True)
+        return
     print(f"{'class ' + options.class_ + ', 2 ranks':24} {'ours, ms':>10} {'NPB, ms':>10}   {'ratio':>7} {'least':>7} {'most':>7}")
     for app, kind, ours, npb, (middle, least, most) in rows(os.path.abspath(options.evener), options.sources, options.build,
                                                            options.apps.split(","), options.class_, options.rounds):

@@ -125,6 +125,12 @@ class Some(Base):
             self.assertEqual("measured with --real" in done.stdout, not words)
             with open(self.path("r.json"), encoding="utf-8") as f:
                 self.assertEqual([len(i["ours"]) for i in json.load(f)["items"] if "ours" in i], numbers)
+        # registers are what the compiler says; without it, or the build's program, the item stays without a figure
+        kernels = subprocess.run([os.path.join(os.path.dirname(base.EVENER), "bench-kernels"), "sum_contiguous"], capture_output=True, text=True, check=False)
+        self.assertEqual(self.papers("--item", "004/occupancy", "--json", self.path("r.json"), "--real").returncode, 0)
+        with open(self.path("r.json"), encoding="utf-8") as f:
+            ours = json.load(f)["items"][0].get("ours", [])
+        self.assertEqual(ours, [] if kernels.returncode else [float(re.search(r"sum_contiguous +90 +\d+ +(\d+)", kernels.stdout)[1])])
 
     def test_arithmetic(self):
         """Why a paper's numbers rule out theirs is of published numbers alone, and is so."""
