@@ -185,7 +185,7 @@ REST = [
     (f"td-bem --mesh sphere:2 --steps 100 --blocks 23 {VERTICES}", schedules_of(["static", "dynamic", "guided:size", "binpack"], "--units 1:CPU:1,2:GPU:1")),
     (f"td-bem --mesh sphere:2 --steps 80 --ng 8 --blocks 7 --admittance panel {VERTICES}", [*ranks([3]), "--units 2:CPU:1", "--memory 12MB", *2 * ["--matrices m"],
                                                                                            "--units 1:GPU:1", "~ --units 1:GPU:1 --solver cg:device"]),
-    *[(f"td-bem --mesh sphere:3 --steps 40 --precision {p}", units(["2:CPU:1", "1:CPU:2", "3:CPU:1"])) for p in ("double", "float")],
+    *[(f"td-bem --mesh sphere:3 --steps 40 --precision {p}", [*units(["2:CPU:1", "1:CPU:2", "3:CPU:1"]), "--processes 3 --solver cg:ranks"]) for p in ("double", "float")],
     ("adaptive --size 32 --levels 2 --steps 120 --every 3", [f"--units {u} --schedule {name}" for u in ("2:CPU:1", "2:CPU:2,1:CPU:1")
                                                              for name in ("map", "auto", "static", "guided:time", "binpack")]),
 ]
