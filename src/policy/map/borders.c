@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-    PASSES = 2,    /* passes of searches over the borders */
-    PATIENCE = 10, /* moves of a search without a new best */
-    ROUNDS = 12,   /* rounds of moves from units that are too long */
+    PASSES = 2,   /* passes of searches over the borders */
+    PATIENCE = 6, /* moves of a search without a new best */
+    ROUNDS = 12,  /* rounds of moves from units that are too long */
 };
 
 /* No search starts with a move that cuts more than this part of the vertex's bytes more. */
@@ -279,7 +279,8 @@ static int search_from(struct borders *b, const struct level *g, int *owner, int
             best = sum;
             kept = steps;
         }
-        for (int k = g->start[v]; k < g->start[v + 1]; k++) enter(b, g, owner, g->to[k], limit);
+        for (int k = g->start[v]; k < g->start[v + 1]; k++) /* those of unit w gain less now */
+            if (owner[g->to[k]] != w) enter(b, g, owner, g->to[k], limit);
     }
     while (b->heap.n) heap_drop(&b->heap, b->heap.vertex[b->heap.n - 1]);
     while (steps-- > kept) go(b, g, owner, b->trail[steps], b->from[steps]);

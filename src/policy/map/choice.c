@@ -58,7 +58,8 @@ static int guided_candidate(const evn_problem *p, const struct map_model *m, int
 }
 
 enum {
-    GUIDED = 3,
+    LONGEST_FIRST = 2,
+    GUIDED,
     SIMPLE,
     SCOTCH = 4,
     NODES = SIMPLE + SCOTCH,
@@ -71,10 +72,15 @@ static int are_many(const struct map_model *m) {
     return m->tasks > MAP_MANY && !m->memory && !m->routes.kinds;
 }
 
+/* 1 if the multilevel scheme makes plans of this model. */
+static int has_levels(const struct map_model *m) {
+    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units;
+}
+
 /* 1 if Scotch is asked; it is opened only then. Without links there is nothing to keep together. */
 static int with_scotch(const struct map_model *m) {
-    return m->start[m->tasks] > 0 && m->units > 1 && m->tasks >= m->units && !are_many(m) &&
-           m->tasks <= MAP_SCOTCH_TASKS && m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
+    return has_levels(m) && !are_many(m) && m->tasks <= MAP_SCOTCH_TASKS &&
+           m->units <= MAP_SCOTCH_UNITS && !map_scotch_open();
 }
 
 /* The multilevel scheme's i-th assignment; there are several where few units exchange much, since
@@ -90,7 +96,7 @@ static int candidate(const evn_problem *p, const struct map_model *m, int i, int
     switch (i) {
     case 0: policy_static(m->tasks, m->units, owner); return 0;
     case 1: return map_consecutive(m, owner);
-    case 2: return map_longest_first(m, owner);
+    case LONGEST_FIRST: return map_longest_first(m, owner);
     case GUIDED: return guided_candidate(p, m, owner);
     case NODES: return map_by_nodes(p, m, owner);
     default:
@@ -243,8 +249,8 @@ static int gather(struct choice *c, const evn_problem *p) {
     double least = INFINITY, over[CANDIDATES];
     c->simple = INFINITY;
     for (int i = 0; i < CANDIDATES; i++) {
-        /* of many tasks the shortest consecutive ones suffice */
-        if (i == GUIDED && are_many(m)) continue;
+        /* of many tasks the shortest consecutive ones suffice, and see decide_many() */
+        if (are_many(m) && (i == GUIDED || (i == LONGEST_FIRST && has_levels(m)))) continue;
         int *o = malloc((size_t)m->tasks * sizeof *o), proven;
         if (c->starts < CANDIDATES) over[c->starts] = 0;
         if (o && !candidate(p, m, i, o)) {
@@ -293,10 +299,22 @@ static void decide(struct choice *c, int *other) {
     tighten(c, c->simple);
 }
 
+/* The shortest makespan that is known where tasks are many: the bound, if a candidate is near it;
+ * else longest task first, in `other`, is offered, too. */
+static double shortest_of_many(struct choice *c, int *other) {
+    const double shortest = shortest_of(c, c->starts);
+    if (shortest <= c->m->bound * (1 + SLACK)) return c->m->bound;
+    if (map_longest_first(c->m, other)) return shortest;
+    const struct map_score score = map_score(c->m, other, c->scratch);
+    c->limit = fmin(shortest, score.makespan) * (1 + SLACK);
+    offer(c, other, score);
+    return fmin(shortest, score.makespan);
+}
+
 /* Decides where tasks are many: the candidates are offered as they are, and the shortest of the
  * multilevel scheme's repaired; where exchange takes time, to be as short as possible. */
-static void decide_many(struct choice *c) {
-    const double shortest = shortest_of(c, c->starts);
+static void decide_many(struct choice *c, int *other) {
+    const double shortest = shortest_of_many(c, other);
     const double enough = shortest * (1 + (c->m->tasks > SMOOTHED ? MUCH : SLACK));
     int best = c->starts - 1;
     c->limit = shortest * (1 + SLACK);
@@ -322,7 +340,7 @@ int map_choose(const evn_problem *p, const struct map_model *m, int *owner) {
     const int failed = !c.repair || !c.best || !c.few || !c.scratch || !other || gather(&c, p);
     if (!failed) {
         if (c.levels && are_many(m))
-            decide_many(&c);
+            decide_many(&c, other);
         else
             decide(&c, other);
         prefer_few(&c);
