@@ -4,6 +4,7 @@
 #include "check.h"
 #include "tdbem/fast/far.h"
 #include "tdbem/fast/vectors.h"
+#include "tdbem/mesh/mesh_mirror.h"
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +15,13 @@ enum { GROUP = 16, STEPS = 96 };
 /* Wave number of eight edges. */
 static double highest(const struct mesh *m) { return 2 * M_PI / (8 * m->h_mean); }
 
-enum { ABSORBING = TDBEM_SOFT + 1 }; /* rigid, with an admittance of each triangle's own */
+/* Rigid, with an admittance of each triangle's own, and a filter on one half of them. */
+enum { FILTERED = TDBEM_SOFT + 1 };
 
 struct body {
     struct mesh *mesh;
     double *beta;
+    int *filter;
     struct octree *cells;
     struct slices_options options;
     struct far *far;
@@ -26,7 +29,7 @@ struct body {
 
 static void open_far(struct body *b, double accuracy) {
     const struct far_options o = {.slices = &b->options,
-                                  .high = b->mesh->vertices,
+                                  .high = slices_rows(b->mesh, &b->options),
                                   .group = GROUP,
                                   .accuracy = accuracy,
                                   .highest = highest(b->mesh),
@@ -34,21 +37,29 @@ static void open_far(struct body *b, double accuracy) {
     if (far_open(&b->far, b->cells, b->mesh, &o)) fail_msg("%s", evn_message());
 }
 
-/* With leaves of 3.3 edges. */
-static void open_body(struct body *b, const char *what, int kind) {
+/* With leaves of 3.3 edges; planes: NULL or as mirror_read() has them. */
+static void open_body(struct body *b, const char *what, int kind, const char *planes) {
     const double leaf = 3.3;
+    struct mirror mirror;
     *b = (struct body){0};
-    if (mesh_open(&b->mesh, what)) fail_msg("%s", evn_message());
-    b->beta = kind == ABSORBING ? malloc((size_t)b->mesh->triangles * sizeof *b->beta) : NULL;
-    for (int t = 0; b->beta && t < b->mesh->triangles; t++) b->beta[t] = t % 3 * 0.5;
+    if (mirror_read(&mirror, planes) || mirror_open(&b->mesh, what, 1, &mirror))
+        fail_msg("%s", evn_message());
+    const struct mesh *m = b->mesh;
+    b->beta = kind == FILTERED ? malloc((size_t)m->triangles * sizeof *b->beta) : NULL;
+    b->filter = kind == FILTERED ? malloc((size_t)m->triangles * sizeof *b->filter) : NULL;
+    for (int t = 0; b->beta && t < m->triangles; t++) b->beta[t] = t % 3 * 0.5;
+    for (int t = 0; b->filter && t < m->triangles; t++)
+        b->filter[t] = m->x[m->corner[t][0]][0] > 0 ? 0 : -1;
     int level = 0;
-    while (ldexp(leaf * b->mesh->h_mean, level) < b->mesh->longest) level++;
+    while (ldexp(leaf * m->h_mean, level) < m->longest) level++;
     assert_int_equal(octree_open(&b->cells, b->mesh, ldexp(leaf * b->mesh->h_mean, level), level),
                      EVN_OK);
     b->options = (struct slices_options){.problem = kind == TDBEM_SOFT ? TDBEM_SOFT : TDBEM_RIGID,
                                          .eta = kind == TDBEM_SOFT ? 2 : 0.5,
                                          .delta = 0.5 * b->mesh->h_mean,
-                                         .beta = b->beta};
+                                         .beta = b->beta,
+                                         .filter = b->filter,
+                                         .filters = b->filter != NULL};
 }
 
 static void close_body(struct body *b) {
@@ -56,6 +67,7 @@ static void close_body(struct body *b) {
     octree_close(b->cells);
     mesh_close(b->mesh);
     free(b->beta);
+    free(b->filter);
 }
 
 /* A pulse that passes along (1,2,2)/3. */
@@ -74,81 +86,79 @@ static double *steps_of(const struct body *b) {
     return a;
 }
 
-/* The far field's sums of all steps. */
+/* The far field's sums of all steps, in all rows. */
 static double *sums_of(const struct body *b, const double *a) {
-    const int vertices = b->mesh->vertices;
-    double *sum = calloc((size_t)((STEPS + 1) * vertices), sizeof *sum);
+    const int vertices = b->mesh->vertices, rows = slices_rows(b->mesh, &b->options);
+    double *sum = calloc((size_t)((STEPS + 1) * rows), sizeof *sum);
     far_state *past = calloc(b->far->doubles, sizeof *past);
     assert_true(sum && past);
     for (int n = 1; n <= STEPS; n++) {
         far_begin(b->far, past, n, NULL);
-        for (int i = 0; i < vertices; i++) sum[n * vertices + i] = far_sum(b->far, past, n, i);
+        for (int i = 0; i < rows; i++) sum[n * rows + i] = far_sum(b->far, past, n, i);
         far_note(b->far, past, n, a + n * vertices, NULL);
     }
     free(past);
     return sum;
 }
 
-/* Far vertices' parts of a row: by the plain method's row-vectors, and by all of the far field's
- * own, of which no cell's skeleton makes any. */
-struct row {
-    int i, columns, *column; /* those that are far */
-    struct vectors_block own;
-};
-
-static void open_row(struct row *r, const struct body *b, const struct vectors *v, int i) {
-    *r = (struct row){.i = i, .column = malloc((size_t)b->mesh->vertices * sizeof *r->column)};
-    assert_non_null(r->column);
-    for (int j = 0; j < b->mesh->vertices; j++)
-        if (!octree_near(b->cells, i, j)) r->column[r->columns++] = j;
-    assert_int_equal(vectors_make(&r->own, v, &i, 1, r->column, r->columns), EVN_OK);
-}
-
-static void close_row(struct row *r) {
-    vectors_block_close(&r->own);
-    free(r->column);
-}
-
-static double plain_sum(const struct row *r, const struct slices *s, const double *a, int n) {
-    double sum = 0;
-    for (int c = 0; c < r->columns; c++) {
+/* Adds `sign` times what a row has of all columns to the sums of all steps. */
+static void add_row(double *sum, const struct slices *s, int row, const double *a, double sign) {
+    for (int j = 0; j < s->columns; j++) {
         int first, count;
-        const double *value = slices_row(s, r->i, r->column[c], &first, &count);
-        for (int k = first; k < first + count && k < n; k++)
-            sum += value[k - first] * a[(n - k) * s->columns + r->column[c]];
+        const double *value = slices_row(s, row, j, &first, &count);
+        for (int n = 1; n <= STEPS; n++)
+            for (int k = first; k < first + count && k < n; k++)
+                sum[n] += sign * value[k - first] * a[(n - k) * s->columns + j];
     }
-    return sum;
 }
 
-static double whole_sum(const struct row *r, const struct vectors *v, const double *a, int n) {
-    double sum = 0;
-    for (int c = 0; c < r->columns; c++)
-        for (int l = 0, k = r->own.first[c]; l < v->taps.count && k < n; l++, k += v->taps.apart)
-            sum +=
-                r->own.value[c * v->taps.count + l] * a[(n - k) * v->mesh->vertices + r->column[c]];
-    return sum;
+/* Likewise of the far field's row-vectors between the vertices themselves, of which no cell's
+ * skeleton makes any. */
+static void add_own(double *sum, const struct body *b, const struct vectors *v, int row,
+                    const double *a) {
+    const int vertices = b->mesh->vertices, i = row % vertices;
+    struct vectors_block own = {0};
+    const struct vectors_side rows = {&i, 1, {0, -1}};
+    for (int j = 0; j < vertices; j++)
+        for (int image = 0; image <= b->cells->images; image++) {
+            const struct vectors_side column = {&j, 1, {image, row / vertices - 1}};
+            if (octree_near(b->cells, i, j, image)) continue;
+            assert_int_equal(vectors_make(&own, v, &rows, &column), EVN_OK);
+            for (int n = 1; n <= STEPS; n++)
+                for (int l = 0, k = own.first[0]; l < v->taps.count && k < n;
+                     l++, k += v->taps.apart)
+                    sum[n] += own.value[l] * a[(n - k) * vertices + j];
+        }
+    vectors_block_close(&own);
 }
 
 /* The largest differences of the far field's sums to the plain and to the whole ones, over the
- * largest of the plain ones; a row in forty is looked at. */
-static void find_errors(double error[2], struct body *b, const struct slices *s, double accuracy) {
+ * largest of the plain ones of its field; a row in eighty is looked at. The plain ones are what all
+ * have, less the near ones. */
+static void find_errors(double error[2], struct body *b, const struct slices *s,
+                        const struct slices *near, double accuracy) {
     struct vectors v;
     open_far(b, accuracy);
     assert_int_equal(vectors_open(&v, b->mesh, &b->options, highest(b->mesh), accuracy), EVN_OK);
-    double *a = steps_of(b), *is = sums_of(b, a), largest = 0;
-    error[0] = error[1] = 0;
-    for (int i = 20; i < b->mesh->vertices; i += 40) {
-        struct row row;
-        open_row(&row, b, &v, i);
+    double *a = steps_of(b), *is = sums_of(b, a), largest[2] = {0}, most[2][2] = {{0}};
+    for (int i = 20; i < s->rows; i += 80) {
+        const int field = i / b->mesh->vertices;
+        double plain[STEPS + 1] = {0}, own[STEPS + 1] = {0};
+        add_row(plain, s, i, a, 1);
+        add_row(plain, near, i, a, -1);
+        add_own(own, b, &v, i, a);
         for (int n = 1; n <= STEPS; n++) {
-            const double plain = plain_sum(&row, s, a, n), far = is[n * b->mesh->vertices + i];
-            largest = fmax(largest, fabs(plain));
-            error[0] = fmax(error[0], fabs(far - plain));
-            error[1] = fmax(error[1], fabs(far - whole_sum(&row, &v, a, n)));
+            const double far = is[n * s->rows + i];
+            largest[field] = fmax(largest[field], fabs(plain[n]));
+            most[0][field] = fmax(most[0][field], fabs(far - plain[n]));
+            most[1][field] = fmax(most[1][field], fabs(far - own[n]));
         }
-        close_row(&row);
     }
-    for (int e = 0; e < 2; e++) error[e] /= largest;
+    for (int e = 0; e < 2; e++) {
+        error[e] = most[e][0] / largest[0];
+        if (largest[1] > 0) error[e] = fmax(error[e], most[e][1] / largest[1]);
+    }
+    assert_true((largest[1] > 0) == (b->filter != NULL));
     free(a);
     free(is);
     vectors_close(&v);
@@ -159,71 +169,86 @@ static void find_errors(double error[2], struct body *b, const struct slices *s,
 /* Beside the plain ones there are its aliases: between walls that face each other they make a
  * hundredth at the pulse's frequencies. */
 TEST(far_sums_are_the_plain_ones_within_the_accuracy) {
-    static const char *const name[] = {"rigid", "soft", "absorbing"};
-    for (int kind = TDBEM_RIGID; kind <= ABSORBING; kind++) {
+    static const struct {
+        const char *name, *planes;
+        int kind;
+        double error; /* to the whole ones */
+    } cases[] = {{"filtered", NULL, FILTERED, 8e-4},
+                 {"in a corner", "x=-1.5,z=-0.5", FILTERED, 2e-3},
+                 {"soft, above a plane", "z=-0.8", TDBEM_SOFT, 8e-4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct body b;
-        struct slices *s;
+        struct slices *s, *near;
         double rough[2], fine[2];
-        open_body(&b, "box:3,1.5,1,0.25", kind);
-        if (slices_generate(&s, b.mesh, &b.options, 2)) fail_msg("%s", evn_message());
-        find_errors(rough, &b, s, 1e-2);
-        find_errors(fine, &b, s, 1e-4);
-        print_message("%s: %.2g, %.2g; whole %.2g, %.2g\n", name[kind], rough[0], fine[0], rough[1],
-                      fine[1]);
-        assert_true(rough[0] < 3e-2 && fine[0] < 2e-2);
-        assert_true(rough[1] < 3e-2 && fine[1] < 8e-4 && fine[1] > 0);
+        open_body(&b, "box:3,1.5,1,0.3", cases[c].kind, cases[c].planes);
+        struct slices_options so = b.options;
+        if (slices_generate(&s, b.mesh, &so, 2)) fail_msg("%s", evn_message());
+        so.near = b.cells;
+        if (slices_generate(&near, b.mesh, &so, 2)) fail_msg("%s", evn_message());
+        find_errors(rough, &b, s, near, 1e-2);
+        find_errors(fine, &b, s, near, 1e-4);
+        print_message("%s: %.2g, %.2g; whole %.2g, %.2g\n", cases[c].name, rough[0], fine[0],
+                      rough[1], fine[1]);
+        assert_true(rough[0] < 3e-2 && fine[0] < 3e-2);
+        assert_true(rough[1] < 3e-2 && fine[1] < cases[c].error && fine[1] > 0);
         slices_close(s);
+        slices_close(near);
         close_body(&b);
     }
 }
 
-/* Each pair is in near leaves, or below one pair of far cells. */
+/* Each pair of a vertex and an image of another is in near leaves, or below one pair of far cells.
+ */
 TEST(each_pair_of_vertices_once) {
-    struct body b;
-    open_body(&b, "sphere:3", TDBEM_RIGID);
-    open_far(&b, 1e-2);
-    const struct octree *c = b.cells;
-    const int n = b.mesh->vertices;
-    char *times = calloc((size_t)(n * n), 1);
-    for (int a = 0; a < c->first[c->level + 1]; a++)
-        for (int f = 0; f < c->cell[a].fars; f++) {
-            const struct cell *far = &c->cell[c->list[c->cell[a].far + f]];
-            for (int i = c->cell[a].begin; i < c->cell[a].end; i++)
-                for (int j = far->begin; j < far->end; j++) times[i * n + j]++;
+    static const char *const planes[] = {NULL, "z=-1.01", "x=-1.2,y=-4,z=1.3"};
+    for (int p = 0; p < 3; p++) {
+        struct body b;
+        open_body(&b, "sphere:3", TDBEM_RIGID, planes[p]);
+        const struct octree *c = b.cells;
+        const int n = b.mesh->vertices, all = octree_cells(c), pairs = (c->images + 1) * n * n;
+        char *times = calloc((size_t)pairs, 1);
+        for (int a = 0; a < all; a++)
+            for (int f = 0; f < c->cell[a].fars; f++) {
+                const int entry = c->list[c->cell[a].far + f];
+                const struct cell *far = &c->cell[entry % all];
+                for (int i = c->cell[a].begin; i < c->cell[a].end; i++)
+                    for (int j = far->begin; j < far->end; j++)
+                        times[(entry / all * n + i) * n + j]++;
+            }
+        int far = 0;
+        for (int i = 0; i < pairs; i++) {
+            assert_int_equal(times[i], !octree_near(c, i / n % n, i % n, i / n / n));
+            far += times[i];
         }
-    int far = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            assert_int_equal(times[i * n + j], !octree_near(c, i, j));
-            far += times[i * n + j];
-        }
-    assert_true(far > n * n / 2);
-    free(times);
-    close_body(&b);
+        assert_true(far > pairs / 2 && far < pairs);
+        free(times);
+        close_body(&b);
+    }
 }
 
-/* Near and far sums together leave a constant at rest, for as long as it lasts. */
+/* Near and far sums together leave a constant at rest, for as long as it lasts, and so do a
+ * filter's rows. */
 TEST(a_constant_stays) {
     struct body b;
     struct slices *near;
-    open_body(&b, "box:3,1.5,1,0.25", TDBEM_RIGID);
+    open_body(&b, "box:3,1.5,1,0.25", FILTERED, "x=-1.5,z=-0.8");
     open_far(&b, 1e-2);
     struct slices_options so = b.options;
     so.near = b.cells;
     if (slices_generate(&near, b.mesh, &so, 2)) fail_msg("%s", evn_message());
-    const int vertices = b.mesh->vertices, steps = near->kmax + 2 * GROUP;
-    double *sum = calloc((size_t)vertices, sizeof *sum), *one = malloc((size_t)vertices * 8);
+    const int vertices = b.mesh->vertices, rows = near->rows, steps = near->kmax + 2 * GROUP;
+    double *sum = calloc((size_t)rows, sizeof *sum), *one = malloc((size_t)vertices * 8);
     const double *value = near->value;
     for (int v = 0; v < vertices; v++) one[v] = 1;
     for (int j = 0; j < vertices; j++)
-        for (struct slices_walk w = slices_walk(near, j); w.row < vertices; slices_step(&w))
+        for (struct slices_walk w = slices_walk(near, j); w.row < rows; slices_step(&w))
             for (int k = near->count[w.at]; k > 0; k--) sum[w.row] += *value++;
     far_add_near(b.far, near);
     assert_int_equal(far_hold_constants(b.far, NULL), EVN_OK);
     far_state *past = calloc(b.far->doubles, sizeof *past);
     for (int n = 1; n <= 8 * steps; n++) {
         far_begin(b.far, past, n, NULL);
-        for (int i = 0; n > steps && i < vertices; i++)
+        for (int i = 0; n > steps && i < rows; i++)
             if (fabs(sum[i] + far_sum(b.far, past, n, i)) > 1e-12)
                 fail_msg("step %d, row %d: %g", n, i, sum[i] + far_sum(b.far, past, n, i));
         far_note(b.far, past, n, one, NULL);
@@ -238,7 +263,7 @@ TEST(a_constant_stays) {
 /* A state that was kept goes on with the same bits, also where a group after it was begun. */
 TEST(a_state_goes_on) {
     struct body b;
-    open_body(&b, "sphere:3", TDBEM_RIGID);
+    open_body(&b, "sphere:3", TDBEM_RIGID, NULL);
     open_far(&b, 1e-2);
     const int vertices = b.mesh->vertices;
     const size_t bytes = b.far->doubles * sizeof(far_state);
@@ -326,7 +351,8 @@ static double entry_error(const char *what, enum tdbem_problem problem, double s
         const int i = n / SOME * (m->vertices - 1) / SOME, j = (i + 1 + 97 * n) % m->vertices;
         if (!is_slanted(&v, i, j)) continue;
         assert_int_equal(slices_block(&plain, body, &i, 1, &j, 1), EVN_OK);
-        assert_int_equal(vectors_make(&fast, &v, &i, 1, &j, 1), EVN_OK);
+        const struct vectors_side row = {&i, 1, {0, -1}}, column = {&j, 1, {0, -1}};
+        assert_int_equal(vectors_make(&fast, &v, &row, &column), EVN_OK);
         compare_entry(&o, &plain, &v, &fast, sum);
     }
     slices_block_close(&plain);

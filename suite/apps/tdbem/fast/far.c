@@ -36,14 +36,21 @@ static void take_pair(const struct far *f, struct far_target *t, struct far_pair
     if (t->value) take_values(t->value + at, &pair->scale, block->value, entries * taps);
 }
 
+static void add_pair(const struct far *f, struct far_target *t, int a, int entry, int filter) {
+    const int all = octree_cells(f->cells);
+    struct far_pair *pair = &t->pair[t->pairs];
+    *pair = (struct far_pair){entry % all, {entry / all, filter}, 1, t->entries};
+    if (filter >= 0 && !skeletons_have(f->skeletons, pair->source, filter)) return;
+    t->entries += pair_entries(f, a, pair->source);
+    t->pairs++;
+}
+
 static int target_open(const struct far *f, struct far_target *t, int a) {
     const struct cell *cell = &f->cells->cell[a];
-    t->pair = calloc((size_t)cell->fars + 1, sizeof *t->pair);
-    for (int p = 0; t->pair && p < cell->fars; p++) {
-        t->pair[p].source = f->cells->list[cell->far + p];
-        t->pair[p].entry = t->entries;
-        t->entries += pair_entries(f, a, t->pair[p].source);
-    }
+    t->pair = malloc(((size_t)(cell->fars * f->fields) + 1) * sizeof *t->pair);
+    for (int field = 0; t->pair && field < f->fields; field++)
+        for (int p = 0; p < cell->fars && far_wants_field(f, a, field); p++)
+            add_pair(f, t, a, f->cells->list[cell->far + p], field - 1);
     const size_t values = t->entries * (size_t)f->taps + 1;
     t->first = malloc((t->entries + 1) * sizeof *t->first);
     if (f->is_wide)
@@ -55,15 +62,16 @@ static int target_open(const struct far *f, struct far_target *t, int a) {
 
 static evn_status make_target(struct far *f, const struct vectors *vectors, int a,
                               struct vectors_block *block) {
-    const struct skeleton *rows = &f->skeletons->of[TARGETS][a];
+    const struct skeleton *to = &f->skeletons->of[TARGETS][a];
+    const struct vectors_side rows = {to->vertex, to->count, {0, -1}};
     struct far_target *t = &f->target[a];
     if (!target_open(f, t, a)) return no_memory();
-    for (int p = 0; p < f->cells->cell[a].fars; p++) {
-        const struct skeleton *columns = &f->skeletons->of[SOURCES][t->pair[p].source];
-        evn_status status = vectors_make(block, vectors, rows->vertex, rows->count, columns->vertex,
-                                         columns->count);
+    for (int p = 0; p < t->pairs; p++) {
+        const struct skeleton *from = &f->skeletons->of[SOURCES][t->pair[p].source];
+        const struct vectors_side columns = {from->vertex, from->count, t->pair[p].is};
+        evn_status status = vectors_make(block, vectors, &rows, &columns);
         if (status) return status;
-        take_pair(f, t, &t->pair[p], block, (size_t)rows->count * (size_t)columns->count);
+        take_pair(f, t, &t->pair[p], block, (size_t)rows.count * (size_t)columns.count);
     }
     return EVN_OK;
 }
@@ -72,7 +80,7 @@ static evn_status make_target(struct far *f, const struct vectors *vectors, int 
 static evn_status make_targets(struct far *f, const struct mesh *mesh,
                                const struct far_options *o) {
     const struct octree *c = f->cells;
-    const int all = c->first[c->level + 1];
+    const int all = octree_cells(c);
     const struct slices_options *so = o->slices;
     struct vectors vectors;
     evn_status status = vectors_open(&vectors, mesh, so, o->highest, o->accuracy);
@@ -200,10 +208,11 @@ static evn_status make_places(struct far *f) {
             at += (size_t)skeleton_count(f, SOURCES, a) * (size_t)f->level[level].length;
             f->local[a] = at;
             if (far_wants(f, a))
-                at += (size_t)skeleton_count(f, TARGETS, a) * (size_t)f->level[level].due;
+                at += (size_t)f->fields * (size_t)skeleton_count(f, TARGETS, a) *
+                      (size_t)f->level[level].due;
         }
     f->sums = at;
-    f->recent = at += (size_t)f->vertices * (size_t)f->period;
+    f->recent = at += (size_t)f->fields * (size_t)f->vertices * (size_t)f->period;
     f->doubles = at + (size_t)f->vertices * (size_t)f->period;
     return EVN_OK;
 }
@@ -225,11 +234,12 @@ static void up(const struct far *f, int a, double *const *source) {
     }
 }
 
-static void across(const struct far *f, int a, double *const *source, double *local) {
+static void across(const struct far *f, int a, int field, double *const *source, double *local) {
     const struct far_target *t = &f->target[a];
     const int rows = skeleton_count(f, TARGETS, a);
-    for (int p = 0; p < f->cells->cell[a].fars && t->pair; p++) {
+    for (int p = 0; p < t->pairs; p++) {
         const struct far_pair *pair = &t->pair[p];
+        if (pair->is.filter != field - 1) continue;
         const size_t taps = (size_t)f->taps, entries = pair_entries(f, a, pair->source);
         for (size_t e = 0; e < entries; e++)
             for (size_t k = (pair->entry + e) * taps; k < (pair->entry + e + 1) * taps; k++)
@@ -252,7 +262,7 @@ static void down(const struct far *f, int a, double *const *local, double *sum) 
 
 /* Adds to `rest` what far cells make of a constant in each row. */
 static evn_status constant_sums(struct far *f) {
-    const int all = f->cells->first[f->cells->level + 1];
+    const int all = octree_cells(f->cells);
     double **part = calloc(2 * (size_t)all, sizeof *part), **local = part ? part + all : NULL;
     int ok = part != NULL;
     for (int a = 0; ok && a < all; a++) {
@@ -261,9 +271,13 @@ static evn_status constant_sums(struct far *f) {
         ok = part[a] && local[a];
     }
     for (int a = all - 1; ok && a >= 0; a--) up(f, a, part);
-    for (int a = 0; ok && a < all; a++) {
-        across(f, a, part, local[a]);
-        down(f, a, local, f->rest);
+    for (int field = 0; ok && field < f->fields; field++) {
+        for (int a = 0; a < all; a++)
+            memset(local[a], 0, (size_t)skeleton_count(f, TARGETS, a) * sizeof **local);
+        for (int a = 0; a < all; a++) {
+            across(f, a, field, part, local[a]);
+            down(f, a, local, f->rest + field * f->vertices);
+        }
     }
     for (int a = 0; part && a < 2 * all; a++) free(part[a]);
     free(part);
@@ -280,21 +294,24 @@ static void exact_add(struct exact *sum, double b) {
 void far_add_near(struct far *f, const struct slices *s) {
     for (int j = s->from; j < s->to; j++) {
         const double *value = slices_column(s, j);
-        for (struct slices_walk w = slices_walk(s, j); w.row < f->vertices; slices_step(&w))
-            for (int k = s->count[w.at]; k > 0; k--, value++) exact_add(&f->near[w.row], *value);
+        for (struct slices_walk w = slices_walk(s, j); w.row < s->rows; slices_step(&w)) {
+            const int row = far_row(f, w.row), count = s->count[w.at];
+            for (int k = 0; row >= 0 && k < count; k++) exact_add(&f->near[row], value[k]);
+            value += count;
+        }
     }
 }
 
 /* The sums of all ranks' parts. */
 static evn_status near_of_all(struct far *f, evn_cluster *cluster) {
     struct exact *all = NULL;
+    const int rows = f->fields * f->vertices;
     int parts = 0;
-    evn_status status =
-        ranks_share(cluster, f->near, f->vertices, sizeof *f->near, (void **)&all, &parts);
-    if (!status) memset(f->near, 0, (size_t)f->vertices * sizeof *f->near);
+    evn_status status = ranks_share(cluster, f->near, rows, sizeof *f->near, (void **)&all, &parts);
+    if (!status) memset(f->near, 0, (size_t)rows * sizeof *f->near);
     for (int e = 0; !status && e < parts; e++) {
-        exact_add(&f->near[e % f->vertices], all[e].high);
-        exact_add(&f->near[e % f->vertices], all[e].low);
+        exact_add(&f->near[e % rows], all[e].high);
+        exact_add(&f->near[e % rows], all[e].low);
     }
     free(all);
     return status;
@@ -303,7 +320,8 @@ static evn_status near_of_all(struct far *f, evn_cluster *cluster) {
 evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
     evn_status status = near_of_all(f, cluster);
     if (!status) status = constant_sums(f);
-    for (int v = 0; !status && v < f->vertices; v++) f->rest[v] += f->near[v].high + f->near[v].low;
+    for (int i = 0; !status && i < f->fields * f->vertices; i++)
+        f->rest[i] += f->near[i].high + f->near[i].low;
     free(f->near);
     f->near = NULL;
     return status;
@@ -313,16 +331,13 @@ evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
 
 /* What this rank makes by itself. */
 static evn_status make_own(struct far *f, const struct mesh *mesh, const struct far_options *o) {
-    const struct skeleton_options so = {.problem = o->slices->problem,
-                                        .eta = o->slices->eta,
-                                        .beta = o->slices->beta,
-                                        .highest = o->highest,
-                                        .accuracy = o->accuracy};
+    const struct skeleton_options so = {o->slices, o->highest, o->accuracy};
     evn_status status = skeletons_open(&f->skeletons, f->cells, mesh, &so, o->cores);
     if (status) return status;
     f->target = calloc((size_t)f->skeletons->cells, sizeof *f->target);
-    f->rest = calloc((size_t)mesh->vertices, sizeof *f->rest);
-    f->near = calloc((size_t)mesh->vertices, sizeof *f->near);
+    const size_t rows = (size_t)f->fields * (size_t)mesh->vertices;
+    f->rest = calloc(rows, sizeof *f->rest);
+    f->near = calloc(rows, sizeof *f->near);
     if (!f->target || !f->rest || !f->near) return no_memory();
     status = make_targets(f, mesh, o);
     return status ? status : measure_levels(f);
@@ -335,6 +350,8 @@ evn_status far_open(struct far **out, const struct octree *cells, const struct m
     if (f) {
         f->cells = cells;
         f->vertices = mesh->vertices;
+        f->fields = 1 + o->slices->filters;
+        f->rows = mesh->vertices + o->slices->points;
         f->low = o->low;
         f->high = o->high;
         status = make_own(f, mesh, o);

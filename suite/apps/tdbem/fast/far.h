@@ -6,6 +6,9 @@
  *
  *     M_k(i,j) = sum over r and s of weight_A[r][i] M_k(r,s) weight_B[s][j].
  *
+ * An image of B behind planes is a pair of its own, with the same past; so is what B gives to the
+ * rows of a filter (slices.h).
+ *
  * Nothing comes from a far cell in less than `due` steps of its level, so a level is summed that
  * many steps at a time, and no step of a group needs another one of it.
  */
@@ -19,13 +22,15 @@
 
 /* Row-vectors of a target's rows with a source's columns, by columns. */
 struct far_pair {
-    int source;   /* cell */
+    int source; /* cell */
+    struct spots_source is;
     float scale;  /* of the values */
     size_t entry; /* the first among the target's */
 };
 
 struct far_target {
-    struct far_pair *pair; /* [the cell's fars] */
+    struct far_pair *pair;
+    int pairs;
     size_t entries;
     uint16_t *first; /* [entries]: k of its first tap */
     /* [entries * taps]: with wide values these, scale 1 */
@@ -55,28 +60,38 @@ struct far {
     const struct octree *cells;
     struct skeletons *skeletons;
     int vertices, period; /* period: steps at a time of the leaves */
-    int low, high;        /* rows low .. high-1 are summed */
+    int fields;           /* the matrices, and filters' rows */
+    int rows;             /* of the slices from one field to the next */
+    int low, high;        /* rows of the slices low .. high-1 are summed */
     int taps, apart;      /* of row-vectors: taps.h */
     int is_wide;          /* values are kept as float */
     struct far_level level[OCTREE_LEVELS + 1];
     struct far_target *target; /* [cell] */
-    double *rest; /* [vertices]: what is to be taken off a row's sum over all columns and k, so that
-                     a constant makes nothing; 0 where it need not */
+    double *rest; /* [fields * vertices]: what is to be taken off a row's sum over all columns and
+                     k, so that a constant makes nothing; 0 where it need not */
     double bytes, values;
-    struct exact *near; /* [vertices]: sums of the near values of each row, until `rest` is known */
-    size_t doubles;     /* of a state */
+    struct exact
+        *near; /* [fields * vertices]: sums of the near values of each row, until `rest` is known */
+    size_t doubles;       /* of a state */
     size_t *ring, *local; /* [cell]: in a state, of its sources' steps, of its targets' sums */
-    size_t sums, recent;  /* in a state: [vertices * period], [period * vertices] */
+    size_t sums, recent;  /* in a state: [fields * vertices * period], [period * vertices] */
 };
 
-/* Whether a cell has rows that are summed. */
+/* Whether a cell has rows that are summed, of a field and of any. */
+static inline int far_wants_field(const struct far *f, int cell, int field) {
+    const int from = field * f->rows;
+    return f->cells->cell[cell].begin < f->high - from && f->cells->cell[cell].end > f->low - from;
+}
+
 static inline int far_wants(const struct far *f, int cell) {
-    return f->cells->cell[cell].begin < f->high && f->cells->cell[cell].end > f->low;
+    int wants = 0;
+    for (int field = 0; field < f->fields; field++) wants |= far_wants_field(f, cell, field);
+    return wants;
 }
 
 struct far_options {
-    const struct slices_options *slices; /* of the matrices; without points and filters */
-    int low, high;                       /* rows wanted: low .. high-1 */
+    const struct slices_options *slices; /* of the matrices */
+    int low, high;                       /* rows of the slices wanted: low .. high-1 */
     int group;       /* steps of a group: `period` divides it, or it divides that */
     double accuracy; /* see skeleton_options */
     double highest;
@@ -107,9 +122,17 @@ typedef double far_state;
 void far_begin(const struct far *far, far_state *state, int n, evn_crew *crew);
 void far_note(const struct far *far, far_state *state, int n, const double *a, evn_crew *crew);
 
-/* The sum of step n at vertex i. */
-static inline double far_sum(const struct far *f, const far_state *state, int n, int i) {
-    return state[f->sums + (size_t)i * (size_t)f->period + (size_t)((n - 1) % f->period)];
+/* A row of the slices among those of vertices, field by field; -1: a point's. */
+static inline int far_row(const struct far *f, int row) {
+    const int v = row % f->rows;
+    return v < f->vertices ? row / f->rows * f->vertices + v : -1;
+}
+
+/* The sum of step n in a row of the slices. */
+static inline double far_sum(const struct far *f, const far_state *state, int n, int row) {
+    const int at = far_row(f, row);
+    const size_t period = (size_t)f->period;
+    return at < 0 ? 0 : state[f->sums + (size_t)at * period + (size_t)(n - 1) % period];
 }
 
 #endif

@@ -92,17 +92,18 @@ static void pair_sums(const struct far *f, const struct far_target *t, const str
 static void take_far(const struct work *w, int level, int a) {
     const struct far *f = w->f;
     const int due = f->level[level].due;
-    double *local = w->state + f->local[a];
-    for (int p = 0; p < f->cells->cell[a].fars; p++) {
-        const struct far_pair *pair = &f->target[a].pair[p];
+    const struct far_target *t = &f->target[a];
+    for (int p = 0; p < t->pairs; p++) {
+        const struct far_pair *pair = &t->pair[p];
         const double *ring = ring_at(f, w->state, level, pair->source, w->n);
         const struct pair_size is = {f->skeletons->of[TARGETS][a].count,
                                      f->skeletons->of[SOURCES][pair->source].count,
                                      f->level[level].length, due};
+        double *local = w->state + f->local[a] + (1 + pair->is.filter) * is.rows * due;
         for (int q = 0, steps; q < due; q += steps) {
             const int left = due - q;
             steps = left >= 16 ? 16 : left >= 8 ? 8 : left;
-            pair_sums(f, &f->target[a], pair, &is, ring + q, local + q, steps);
+            pair_sums(f, t, pair, &is, ring + q, local + q, steps);
         }
     }
 }
@@ -110,15 +111,17 @@ static void take_far(const struct work *w, int level, int a) {
 /* Where the period lies in what a level has summed. */
 static int within(const struct work *w, int level) { return (w->n - 1) % w->f->level[level].due; }
 
-/* What the larger cell got, to the rows of one of its children, which are candidates of its own. */
-static void take_parent(const struct work *w, int level, int a) {
+/* What the larger cell got, to the rows of one of its children, which are candidates of its own; of
+ * one field. */
+static void take_parent(const struct work *w, int level, int a, int field) {
     const struct far *f = w->f;
     const struct cell *cell = &f->cells->cell[a];
     const struct skeleton *of = &f->skeletons->of[TARGETS][cell->parent];
     const int rows = f->skeletons->of[TARGETS][a].count;
     const int due = f->level[level].due, wide = f->level[level - 1].due;
-    const double *from = w->state + f->local[cell->parent] + within(w, level - 1);
-    double *to = w->state + f->local[a];
+    const double *from =
+        w->state + f->local[cell->parent] + field * of->count * wide + within(w, level - 1);
+    double *to = w->state + f->local[a] + field * rows * due;
     int c = 0;
     for (int b = f->cells->cell[cell->parent].child; b < a; b++)
         c += f->skeletons->of[TARGETS][b].count;
@@ -129,17 +132,19 @@ static void take_parent(const struct work *w, int level, int a) {
         }
 }
 
-/* The sums of a leaf's vertices, less what a constant would make. */
-static void leaf_sums(const struct work *w, int a) {
+/* The sums of a leaf's vertices, of one field, less what a constant would make. */
+static void leaf_sums(const struct work *w, int a, int field) {
     const struct far *f = w->f;
     const struct cell *cell = &f->cells->cell[a];
     const struct skeleton *of = &f->skeletons->of[TARGETS][a];
     const int period = f->period;
-    const double *from = w->state + f->local[a], *old = w->state + f->recent;
+    const double *from = w->state + f->local[a] + field * of->count * period,
+                 *old = w->state + f->recent;
     for (int v = cell->begin; v < cell->end; v++) {
-        double *to = w->state + f->sums + (size_t)v * (size_t)period;
+        const size_t row = (size_t)(field * f->vertices + v);
+        double *to = w->state + f->sums + row * (size_t)period;
         for (int q = 0; q < period; q++)
-            to[q] = -f->rest[v] * old[(size_t)q * (size_t)f->vertices + (size_t)v];
+            to[q] = -f->rest[row] * old[(size_t)q * (size_t)f->vertices + (size_t)v];
         for (int r = 0; r < of->count; r++) {
             const double weight =
                 of->weight[(size_t)r * (size_t)of->candidates + (size_t)(v - cell->begin)];
@@ -172,17 +177,19 @@ static void begin_level(const struct work *w, int level, int me, int cores) {
     for (int a = share(f, level, me, cores); a < end; a++) {
         if (!far_wants(f, a)) continue;
         const int rows = f->skeletons->of[TARGETS][a].count;
-        memset(w->state + f->local[a], 0, (size_t)(rows * l->due) * sizeof(double));
-        if (f->cells->cell[a].fars) take_far(w, level, a);
-        if (f->cells->cell[a].parent >= 0) take_parent(w, level, a);
-        if (level == f->cells->level) leaf_sums(w, a);
+        memset(w->state + f->local[a], 0, (size_t)(f->fields * rows * l->due) * sizeof(double));
+        take_far(w, level, a);
+        for (int field = 0; field < f->fields; field++) {
+            if (f->cells->cell[a].parent >= 0) take_parent(w, level, a, field);
+            if (level == f->cells->level) leaf_sums(w, a, field);
+        }
     }
 }
 
 static void begin_share(evn_crew *crew, int me, int cores, void *arg) {
     const struct work *w = arg;
     const struct far *f = w->f;
-    for (int level = 1; level <= f->cells->level; level++) {
+    for (int level = 0; level <= f->cells->level; level++) {
         if (!within(w, level)) begin_level(w, level, me, cores);
         evn_crew_barrier(crew);
     }
@@ -239,7 +246,7 @@ static void slide_rings(const struct work *w, int level, int begin, int end) {
 static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
     const struct work *w = arg;
     const struct far *f = w->f;
-    for (int level = f->cells->level; level > 0; level--) {
+    for (int level = f->cells->level; level >= 0; level--) {
         const int begin = share(f, level, me, cores), end = share(f, level, me + 1, cores);
         const long frame = (w->n - 1) / ring_slide(&f->level[level]);
         if ((long)w->state[level] != frame) {

@@ -17,8 +17,6 @@ evn_status method_find(enum method *out, const char *name) {
 static const char *obstacle(const tdbem *p) {
     const tdbem_options *o = &p->options;
     if (o->eta == 0) return "without the combined equation (eta 0) nothing damps its errors";
-    if (p->boundary && p->boundary->filters) return "it has no filters of admittances";
-    if (o->planes) return "it has no planes";
     return NULL;
 }
 
@@ -45,12 +43,14 @@ static double leaf_width(const tdbem *p) {
 
 static evn_status open_cells(tdbem *p) {
     const double leaf = leaf_width(p);
+    const int spare = p->mesh->mirror.axes != 0; /* leaves, see octree_open() */
     double low[3], high[3], size = 0;
     int level = 0;
     mesh_bounds(p->mesh, low, high);
     for (int i = 0; i < 3; i++) size = fmax(size, high[i] - low[i]);
-    while (ldexp(leaf, level) < size && level < OCTREE_LEVELS) level++;
-    return octree_open(&p->octree, p->mesh, fmax(size, ldexp(leaf, level)), level);
+    while ((ldexp(1, level) - spare) * leaf < size && level < OCTREE_LEVELS) level++;
+    const double width = fmax(leaf, size / (ldexp(1, level) - spare));
+    return octree_open(&p->octree, p->mesh, ldexp(width, level), level);
 }
 
 evn_status method_choose(tdbem *p) {
@@ -67,14 +67,9 @@ evn_status method_choose(tdbem *p) {
 }
 
 evn_status method_make(tdbem *p, const struct slices_options *slices, int cores) {
-    struct slices_options so = *slices;
-    const int vertices = p->mesh->vertices, low = tdbem_row(p, p->me),
-              high = tdbem_row(p, p->me + 1);
-    so.near = NULL;
-    so.points = 0;
-    const struct far_options fo = {.slices = &so,
-                                   .low = low < vertices ? low : vertices,
-                                   .high = high < vertices ? high : vertices,
+    const struct far_options fo = {.slices = slices,
+                                   .low = tdbem_row(p, p->me),
+                                   .high = tdbem_row(p, p->me + 1),
                                    .group = p->options.group,
                                    .accuracy = p->options.accuracy,
                                    .highest = highest(p->mesh),
@@ -109,15 +104,16 @@ struct method_needs method_expect(const tdbem *p) {
     struct method_needs needs = {0};
     const struct octree *o = p->octree;
     const double step = p->shape.delta / p->mesh->h_mean, each = taps_of(p).count;
-    for (int level = 2; o && level <= o->level; level++) {
+    const int fields = 1 + (p->boundary ? p->boundary->filters : 0);
+    for (int level = 0; o && level <= o->level; level++) {
         const double edges = octree_width(o, level) / p->mesh->h_mean;
         for (int a = o->first[level]; a < o->first[level + 1]; a++) {
             const struct cell *cell = &o->cell[a];
             const double size = skeleton_size(cell, edges, p->options.accuracy);
             double others = 0;
             for (int b = 0; b < cell->fars; b++)
-                others +=
-                    skeleton_size(&o->cell[o->list[cell->far + b]], edges, p->options.accuracy);
+                others += fields * skeleton_size(&o->cell[o->list[cell->far + b] % octree_cells(o)],
+                                                 edges, p->options.accuracy);
             needs.values += each * size * others;
             needs.bytes += far_bytes(far_is_wide(p->options.accuracy), each) * size * others;
             needs.state += 8 * size * (16 + 10 * edges / step);

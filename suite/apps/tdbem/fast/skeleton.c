@@ -22,15 +22,17 @@ struct field {
 static evn_status field_open(struct field *f) {
     f->mean = calloc((size_t)f->mesh->vertices, sizeof *f->mean);
     if (!f->mean) return evn_fail(EVN_MEMORY, "fast: no memory");
-    evn_status status = spots_open(&f->spots, f->mesh, f->is.beta, 0);
+    evn_status status = spots_open(&f->spots, f->mesh, f->is.slices, 0);
     for (int v = 0; !status && v < f->mesh->vertices; v++) {
         struct spot *mean = &f->mean[v];
         memcpy(mean->x, f->mesh->x[v], sizeof mean->x);
+        mean->filter = -1;
         for (int n = f->spots.start[v]; n < f->spots.start[v + 1]; n++) {
             const struct spot *s = &f->spots.spot[n];
             for (int i = 0; i < 3; i++) mean->normal[i] += s->weight * s->normal[i];
             mean->beta += s->weight * s->beta;
             mean->weight += s->weight;
+            if (s->filter >= 0) mean->filter = s->filter;
         }
         double *n = mean->normal;
         const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -47,14 +49,12 @@ static void field_close(struct field *f) {
 
 /* ---- what candidates make at a far vertex ---- */
 
-/* Adds a spot's part at vertex `v`, as source or as target of it, to value[2 f], value[2 f + 1] of
- * each frequency f. With G = exp(-ikr)/r and normals nx where the field is tested and ny where its
- * source is: rigid -(d/dnx + ik eta) (d/dny - ik beta) G, soft (ik + 1/longest) G + eta d/dnx G. */
-static void add_spot(const struct field *f, const struct spot *s, int v, enum side side,
-                     double value[ROWS]) {
-    const struct spot *to = side == SOURCES ? &f->mean[v] : s,
-                      *from = side == SOURCES ? s : &f->mean[v];
-    const double eta = f->is.eta, beta = from->beta;
+/* Adds what one spot makes at another to value[2 f], value[2 f + 1] of each frequency f. With G =
+ * exp(-ikr)/r and normals nx where the field is tested and ny where its source is: rigid -(d/dnx +
+ * ik eta) (d/dny - ik beta) G, soft (ik + 1/longest) G + eta d/dnx G. */
+static void add_spot(const struct field *f, const struct spot *to, const struct spot *from,
+                     double weight, double value[ROWS]) {
+    const double eta = f->is.slices->eta, beta = from->beta;
     double r2 = 0, nx = 0, ny = 0, both = 0;
     for (int i = 0; i < 3; i++) {
         const double d = to->x[i] - from->x[i];
@@ -68,11 +68,11 @@ static void add_spot(const struct field *f, const struct spot *s, int v, enum si
     ny *= one;
     const double step = f->is.highest / (FREQUENCIES - 1);
     const double cs = cos(step * r), sn = -sin(step * r);
-    double re = s->weight * one, im = 0; /* G */
+    double re = weight * one, im = 0; /* G */
     for (int m = 0; m < FREQUENCIES; m++) {
         const double k = m * step;
         double a, b; /* the value is (a + ib) G */
-        if (f->is.problem == TDBEM_RIGID) {
+        if (f->is.slices->problem == TDBEM_RIGID) {
             /* G' = (-1/r - ik) G, G'' - G'/r = (3/r^2 + 3ik/r - k^2) G */
             const double cross = nx * ny;
             a = (3 * one * one - k * k) * cross - one * one * both;
@@ -94,29 +94,28 @@ static void add_spot(const struct field *f, const struct spot *s, int v, enum si
 
 /* ---- the Gram matrix of a cell's candidates ---- */
 
-/* Vertices beyond the near cells: about `most`, evenly of those within three cells, or of the rest;
- * how many. */
+/* Vertices beyond the near cells, v + image * vertices: about `most`, evenly of those within three
+ * cells, or of the rest; how many. */
 static int sample(const struct field *f, int a, int level, int beyond, int most, int *out) {
     const struct octree *c = f->cells;
+    const int first = c->first[level], cells = c->first[level + 1] - first;
+    const int leaves = 1 << (c->level - level);
     long all = 0, seen = 0;
     int count = 0;
     for (int pass = 0; pass < 2; pass++) {
         const long wanted = all < most ? all : most;
-        for (int b = c->first[level]; b < c->first[level + 1]; b++) {
-            const struct cell *cell = &c->cell[b];
-            int apart = 0;
-            for (int i = 0; i < 3; i++) {
-                const int d = abs(cell->at[i] - c->cell[a].at[i]);
-                if (d > apart) apart = d;
-            }
-            if (apart < 2 || (apart > 3) != beyond) continue;
+        for (int b = 0; b < cells * (c->images + 1); b++) {
+            const int image = b / cells;
+            const struct cell *cell = &c->cell[first + b % cells];
+            const int apart = octree_apart(c, level, &c->cell[a], cell, image);
+            if (apart < 2 * leaves || (apart > 3 * leaves) != beyond) continue;
             const long before = seen, size = cell->end - cell->begin;
             if (!pass) all += size;
             if (pass) seen += size;
             for (; pass && count < wanted; count++) {
                 const long next = ((count + 1) * all + wanted - 1) / wanted - 1;
                 if (next >= seen) break;
-                out[count] = cell->begin + (int)(next - before);
+                out[count] = cell->begin + (int)(next - before) + image * f->mesh->vertices;
             }
         }
     }
@@ -134,12 +133,27 @@ struct room {
     int *pivot;     /* [candidates] */
 };
 
+/* What candidates make at a far vertex, as sources of this kind, or what it makes at them as one.
+ */
 static void add_far(const struct field *f, const int *candidate, int n, int v, enum side side,
-                    struct room *w) {
+                    int filter, struct room *w) {
+    const struct spot *mean = &f->mean[v % f->mesh->vertices];
+    const struct spots_source is = {.image = v / f->mesh->vertices, .filter = filter},
+                              own = {.filter = filter}, whole = {.image = is.image, .filter = -1};
+    struct spot far, spot;
+    int any = side == TARGETS;
+    if (!spots_turn(&far, &f->spots, mean, side == SOURCES ? &whole : &is)) return;
     memset(w->value, 0, (size_t)n * ROWS * sizeof *w->value);
     for (int c = 0; c < n; c++)
-        for (int s = f->spots.start[candidate[c]]; s < f->spots.start[candidate[c] + 1]; s++)
-            add_spot(f, &f->spots.spot[s], v, side, w->value + (size_t)c * ROWS);
+        for (int s = f->spots.start[candidate[c]]; s < f->spots.start[candidate[c] + 1]; s++) {
+            const struct spot *at = &f->spots.spot[s];
+            double *value = w->value + (size_t)c * ROWS;
+            if (side == TARGETS)
+                add_spot(f, at, &far, at->weight, value);
+            else if (spots_turn(&spot, &f->spots, at, &own))
+                add_spot(f, &far, &spot, at->weight, value), any = 1;
+        }
+    if (!any) return;
     for (int m = 0; m < FREQUENCIES; m++) {
         double norm = 0;
         for (int c = 0; c < n; c++)
@@ -256,7 +270,9 @@ static int choose(const struct field *f, struct skeletons *all, int a, int level
     int fars = sample(f, a, level, 0, SAMPLE / 2, far);
     fars += sample(f, a, level, 1, SAMPLE - fars, far + fars);
     memset(w->gram, 0, (size_t)n * (size_t)n * sizeof *w->gram);
-    for (int t = 0; t < fars; t++) add_far(f, candidate, n, far[t], side, w);
+    for (int t = 0; t < fars; t++)
+        for (int filter = -1; filter < f->is.slices->filters; filter++)
+            add_far(f, candidate, n, far[t], side, filter, w);
     s->candidates = n;
     s->count = factorise(w, n, f->is.accuracy);
     s->vertex = malloc(((size_t)s->count + 1) * sizeof *s->vertex);
@@ -290,19 +306,35 @@ static int choose_level(const struct field *f, struct skeletons *all, int level,
     return ok;
 }
 
+static void find_filters(const struct field *f, struct skeletons *all) {
+    for (int a = 0; a < all->cells; a++) {
+        const struct cell *cell = &f->cells->cell[a];
+        for (int s = f->spots.start[cell->begin]; s < f->spots.start[cell->end]; s++)
+            if (f->spots.spot[s].filter >= 0)
+                all->has[a * all->filters + f->spots.spot[s].filter] = 1;
+    }
+}
+
+int skeletons_have(const struct skeletons *all, int cell, int filter) {
+    return all->has[cell * all->filters + filter];
+}
+
 evn_status skeletons_open(struct skeletons **out, const struct octree *c, const struct mesh *m,
                           const struct skeleton_options *o, int cores) {
     struct field field = {.cells = c, .mesh = m, .is = *o};
     struct skeletons *all = *out = calloc(1, sizeof *all);
     if (!all) return evn_fail(EVN_MEMORY, "fast: no memory");
-    all->cells = c->first[c->level + 1];
-    int ok = 1;
+    all->cells = octree_cells(c);
+    all->filters = o->slices->filters;
+    all->has = calloc((size_t)(all->cells * all->filters) + 1, 1);
+    int ok = all->has != NULL;
     for (int side = 0; side < SIDES; side++) {
         all->of[side] = calloc((size_t)all->cells, sizeof *all->of[side]);
         ok &= all->of[side] != NULL;
     }
     evn_status status = field_open(&field);
-    for (int level = c->level; !status && ok && level > 1; level--)
+    if (!status && ok) find_filters(&field, all);
+    for (int level = c->level; !status && ok && level >= 0; level--)
         ok = choose_level(&field, all, level, cores);
     if (!status && !ok) status = evn_fail(EVN_MEMORY, "fast: no memory for skeletons");
     field_close(&field);
@@ -321,5 +353,6 @@ void skeletons_close(struct skeletons *all) {
         }
         free(all->of[side]);
     }
+    free(all->has);
     free(all);
 }

@@ -25,17 +25,16 @@ struct skeleton {
 };
 
 struct skeletons {
-    int cells;
+    int cells, filters;
+    char *has;                  /* [cell * filters] */
     struct skeleton *of[SIDES]; /* [cell]; count 0 where neither it nor a larger cell of it has far
                                    ones */
 };
 
 struct skeleton_options {
-    enum tdbem_problem problem;
-    double eta;
-    const double *beta; /* [triangles]: admittances; NULL: none */
-    double highest;     /* wave number; above it nothing is promised */
-    double accuracy;    /* of what is left out, relative, in the mean over far vertices */
+    const struct slices_options *slices; /* of the matrices */
+    double highest;                      /* wave number; above it nothing is promised */
+    double accuracy; /* of what is left out, relative, in the mean over far vertices */
 };
 
 /* On `cores` threads; the bits do not depend on how many. EVN_MEMORY. */
@@ -43,5 +42,8 @@ evn_status skeletons_open(struct skeletons **out, const struct octree *cells,
                           const struct mesh *mesh, const struct skeleton_options *options,
                           int cores);
 void skeletons_close(struct skeletons *skeletons);
+
+/* Whether there is a filter of this number on a cell's vertices. */
+int skeletons_have(const struct skeletons *skeletons, int cell, int filter);
 
 #endif

@@ -64,7 +64,8 @@ static void find_root(double root[3][3], double a[3][3]) {
 
 /* The corners of a tetrahedron, which have mean 0 and unit second moments, turned by the root of
  * the moments. */
-static void make_spots(struct spot *to, struct moments *m, const double vertex[3], double beta) {
+static void make_spots(struct spot *to, struct moments *m, const double vertex[3],
+                       struct spot surface) {
     static const double corner[SPOTS][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     double root[3][3], bend[3][3]; /* bend root^T = turn */
     centre(m);
@@ -76,8 +77,8 @@ static void make_spots(struct spot *to, struct moments *m, const double vertex[3
             bend[i][k] = root[k][k] > 0 ? x / root[k][k] : 0;
         }
     for (int s = 0; s < SPOTS; s++, to++) {
+        *to = surface;
         to->weight = m->mass / SPOTS;
-        to->beta = beta;
         for (int i = 0; i < 3; i++) {
             to->x[i] = vertex[i] + m->first[i];
             to->normal[i] = m->normal[i];
@@ -99,31 +100,40 @@ static int *sort_corners(const struct mesh *m, int *start) {
     return sorted;
 }
 
+/* A spot's admittance. */
+static struct spot surface_of(const struct slices_options *o, int corner) {
+    return (struct spot){.beta = o->beta ? o->beta[corner / 3] : 0,
+                         .filter = o->filter ? o->filter[corner / 3] : -1};
+}
+
 /* The spots of a vertex with these corners; where normals differ much or admittances at all, of
  * each triangle. */
 static struct spot *add_vertex(struct spot *to, const struct mesh *m, int v, const int *corner,
-                               int corners, const double *beta, int fine) {
+                               int corners, const struct slices_options *o, int fine) {
     struct moments all = {0};
+    const struct spot first = surface_of(o, *corner);
     for (int c = 0; c < corners; c++) {
+        const struct spot is = surface_of(o, corner[c]);
         add_triangle(&all, m, corner[c] / 3, corner[c] % 3);
-        fine |= beta && beta[corner[c] / 3] != beta[*corner / 3];
+        fine |= is.beta != first.beta || is.filter != first.filter;
     }
     const double *n = all.normal;
     const double even = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / (all.mass * all.mass);
     if (!fine && even > EVEN) {
-        make_spots(to, &all, m->x[v], beta ? beta[*corner / 3] : 0);
+        make_spots(to, &all, m->x[v], first);
         return to + SPOTS;
     }
     for (int c = 0; c < corners; c++, to += SPOTS) {
         struct moments one = {0};
         add_triangle(&one, m, corner[c] / 3, corner[c] % 3);
-        make_spots(to, &one, m->x[v], beta ? beta[corner[c] / 3] : 0);
+        make_spots(to, &one, m->x[v], surface_of(o, corner[c]));
     }
     return to;
 }
 
-evn_status spots_open(struct spots *out, const struct mesh *m, const double *beta, int fine) {
-    *out = (struct spots){.start = calloc((size_t)m->vertices + 2, sizeof *out->start)};
+evn_status spots_open(struct spots *out, const struct mesh *m, const struct slices_options *o,
+                      int fine) {
+    *out = (struct spots){.mesh = m, .start = calloc((size_t)m->vertices + 2, sizeof *out->start)};
     int *sorted = out->start ? sort_corners(m, out->start) : NULL;
     out->spot = malloc(3 * SPOTS * (size_t)m->triangles * sizeof *out->spot);
     if (!sorted || !out->spot) {
@@ -135,7 +145,7 @@ evn_status spots_open(struct spots *out, const struct mesh *m, const double *bet
     for (int v = 0, at = 0; v < m->vertices; v++) {
         const int end = out->start[v + 1];
         out->start[v] = (int)(to - out->spot);
-        to = add_vertex(to, m, v, sorted + at, end - at, beta, fine);
+        to = add_vertex(to, m, v, sorted + at, end - at, o, fine);
         at = end;
     }
     out->start[m->vertices] = (int)(to - out->spot);
@@ -147,4 +157,19 @@ void spots_close(struct spots *s) {
     free(s->start);
     free(s->spot);
     *s = (struct spots){0};
+}
+
+int spots_turn(struct spot *out, const struct spots *s, const struct spot *spot,
+               const struct spots_source *source) {
+    const struct mirror *mirror = &s->mesh->mirror;
+    const int flips = source->image ? mirror_flips(mirror, source->image) : 0;
+    *out = *spot;
+    if (source->filter >= 0 && spot->filter != source->filter) return 0;
+    if (source->image) mirror_point(mirror, source->image, spot->x, out->x);
+    for (int i = 0; i < 3; i++)
+        if (flips >> i & 1) out->normal[i] = -spot->normal[i];
+    if (source->filter < 0) return 1;
+    memset(out->normal, 0, sizeof out->normal);
+    out->beta = 1;
+    return 1;
 }

@@ -7,22 +7,36 @@
 #ifndef TDBEM_FAST_SPOTS_H
 #define TDBEM_FAST_SPOTS_H
 
-#include "tdbem/mesh/mesh.h"
+#include "tdbem/matrices/slices.h"
 
 enum { SPOTS = 4 };
 
 struct spot {
     double x[3], normal[3], weight, beta;
+    int filter; /* -1: none */
+};
+
+/* Where sound comes from: a body or an image of it, and what of it. */
+struct spots_source {
+    int image;  /* behind planes; 0: itself */
+    int filter; /* -1: the equation's terms; else what triangles with this filter give where dp/dn =
+                   (1/c) dp/dt */
 };
 
 struct spots {
+    const struct mesh *mesh;
     int *start; /* [vertices + 1]: the spots of each vertex */
     struct spot *spot;
 };
 
 /* Of all triangles around a vertex, or with `fine`, at edges of the body and where admittances meet
- * of each of them. beta[triangles]: admittances, NULL: none. EVN_MEMORY. */
-evn_status spots_open(struct spots *out, const struct mesh *mesh, const double *beta, int fine);
+ * of each of them. Of the options it takes admittances. EVN_MEMORY. */
+evn_status spots_open(struct spots *out, const struct mesh *mesh,
+                      const struct slices_options *options, int fine);
 void spots_close(struct spots *spots);
+
+/* The spot as one of such a source; 0: it is none. */
+int spots_turn(struct spot *out, const struct spots *spots, const struct spot *spot,
+               const struct spots_source *source);
 
 #endif

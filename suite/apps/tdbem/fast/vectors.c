@@ -23,7 +23,7 @@ evn_status vectors_open(struct vectors *v, const struct mesh *mesh, const struct
                           .damping = slices_damping(mesh, o->problem, o->eta, o->delta),
                           .mesh = mesh};
     taps_make(&v->taps, o->problem, highest * o->delta, accuracy);
-    return spots_open(&v->spots, mesh, o->beta, accuracy < 3e-4);
+    return spots_open(&v->spots, mesh, o, accuracy < 3e-4);
 }
 
 void vectors_close(struct vectors *v) { spots_close(&v->spots); }
@@ -100,16 +100,20 @@ INLINE void add_spots(vec sum[DEGREES], const double *x, const struct spot *y, d
 }
 
 /* A column's row-vectors with a group of rows. */
-INLINE void column_sums(struct vectors_block *block, const struct vectors *v, const double *field,
-                        int spots, const vec *centre, int column, size_t at, int lanes, int rigid) {
+INLINE void column_sums(struct vectors_block *block, const struct vectors *v, int spots,
+                        const vec *centre, int column, const struct spots_source *source, size_t at,
+                        int lanes, int rigid) {
     const struct taps *t = &v->taps;
     const double scale = 0.25 / M_PI / pow(v->delta, rigid ? 3 : 2); /* areas in steps */
     vec sum[DEGREES];
     for (int d = 0; d < DEGREES; d++) sum[d] = vec_set(0);
-    for (int q = v->spots.start[column]; q < v->spots.start[column + 1]; q++)
+    for (int q = v->spots.start[column]; q < v->spots.start[column + 1]; q++) {
+        struct spot y;
+        if (!spots_turn(&y, &v->spots, &v->spots.spot[q], source)) continue;
         for (int p = 0; p < spots; p++)
-            add_spots(sum, field + (size_t)p * FIELDS * LANES, &v->spots.spot[q], v->delta, v->eta,
+            add_spots(sum, block->field + (size_t)p * FIELDS * LANES, &y, v->delta, v->eta,
                       v->damping, *centre, t->shift, t->most, rigid);
+    }
     for (int k = 0; k < t->count; k++) {
         vec value = vec_set(0);
         for (int d = 0; d < DEGREES; d++) value += t->of[d][k] * sum[d];
@@ -119,8 +123,10 @@ INLINE void column_sums(struct vectors_block *block, const struct vectors *v, co
 }
 
 /* The first taps of a column with a group of rows, and the middles of all taps. */
-static vec find_first(const struct vectors *v, const int *row, int lanes, int column, int *first) {
-    const double *y = v->mesh->x[column];
+static vec find_first(const struct vectors *v, const int *row, int lanes, int column, int image,
+                      int *first) {
+    double y[3];
+    mirror_point(&v->mesh->mirror, image, v->mesh->x[column], y);
     vec centre = vec_set(0);
     for (int l = 0; l < LANES; l++) {
         const double *x = v->mesh->x[row[l < lanes ? l : 0]];
@@ -153,21 +159,24 @@ static evn_status make_room(struct vectors_block *b, const struct vectors *v, si
     return evn_fail(EVN_MEMORY, "fast: no memory for far row-vectors");
 }
 
-evn_status vectors_make(struct vectors_block *block, const struct vectors *v, const int *row,
-                        int rows, const int *column, int columns) {
-    const size_t most = (size_t)most_spots(v, row, rows);
-    evn_status status = make_room(block, v, (size_t)rows * (size_t)columns, most * FIELDS * LANES);
-    for (int i = 0; !status && i < rows; i += LANES) {
-        const int lanes = rows - i < LANES ? rows - i : LANES;
-        const int spots = most_spots(v, row + i, lanes);
-        load_rows(block->field, v, row + i, lanes, spots);
-        for (int j = 0; j < columns; j++) {
-            const size_t at = (size_t)j * (size_t)rows + (size_t)i;
-            const vec centre = find_first(v, row + i, lanes, column[j], block->first + at);
+evn_status vectors_make(struct vectors_block *block, const struct vectors *v,
+                        const struct vectors_side *rows, const struct vectors_side *columns) {
+    const size_t most = (size_t)most_spots(v, rows->vertex, rows->count);
+    evn_status status =
+        make_room(block, v, (size_t)rows->count * (size_t)columns->count, most * FIELDS * LANES);
+    for (int i = 0; !status && i < rows->count; i += LANES) {
+        const int lanes = rows->count - i < LANES ? rows->count - i : LANES;
+        const int *row = rows->vertex + i, spots = most_spots(v, row, lanes);
+        load_rows(block->field, v, row, lanes, spots);
+        for (int j = 0; j < columns->count; j++) {
+            const int column = columns->vertex[j];
+            const size_t at = (size_t)j * (size_t)rows->count + (size_t)i;
+            const vec centre =
+                find_first(v, row, lanes, column, columns->is.image, block->first + at);
             if (v->problem == TDBEM_RIGID)
-                column_sums(block, v, block->field, spots, &centre, column[j], at, lanes, 1);
+                column_sums(block, v, spots, &centre, column, &columns->is, at, lanes, 1);
             else
-                column_sums(block, v, block->field, spots, &centre, column[j], at, lanes, 0);
+                column_sums(block, v, spots, &centre, column, &columns->is, at, lanes, 0);
         }
     }
     return status;

@@ -30,9 +30,15 @@ struct vectors_block {
     size_t entries, fields;
 };
 
+struct vectors_side {
+    const int *vertex;
+    int count;
+    struct spots_source is; /* of columns */
+};
+
 /* EVN_MEMORY. */
-evn_status vectors_make(struct vectors_block *block, const struct vectors *vectors, const int *row,
-                        int rows, const int *column, int columns);
+evn_status vectors_make(struct vectors_block *block, const struct vectors *vectors,
+                        const struct vectors_side *row, const struct vectors_side *column);
 void vectors_block_close(struct vectors_block *block);
 
 #endif

@@ -37,8 +37,10 @@ static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
         m->b[i] -= far_sum(m->p->far, m->far, step->n, i);
     for (int i = begin; i < end; i++)
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
-    for (int i = columns > low ? columns : low; me == 0 && i < high; i++)
+    for (int i = columns > low ? columns : low; me == 0 && i < high; i++) {
         m->b[i] = total[(size_t)i * (size_t)wide];
+        if (m->far) m->b[i] += far_sum(m->p->far, m->far, step->n, i);
+    }
 }
 
 /* The solution of step n, as it came from the solver. */

@@ -73,10 +73,10 @@ double memory_at(const struct march *m, int i) {
 /* The filter's row of place i at the q-th step: its sums, and what a_n itself gives. */
 static double row_value(const struct march *m, int filter, int i, int q) {
     const tdbem *p = m->p;
-    const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
+    const size_t columns = (size_t)p->layout->columns;
     const size_t row = (size_t)(1 + filter) * (size_t)m->memory->rows + (size_t)i;
     const double *a = m->a + (size_t)q * columns;
-    double sum = m->ranks ? m->b[row] : m->total[row * wide + (size_t)q];
+    double sum = m->b[row];
     for (size_t e = p->now.start[row - columns]; e < p->now.start[row - columns + 1]; e++)
         sum += p->now.value[e] * a[p->now.column[e]];
     return sum;

@@ -165,8 +165,7 @@ struct job {
     const struct admittance *admittance; /* the pass of dp/dn = (1/c) beta dp/dt; else NULL */
     int from, to;                        /* columns from .. to-1 */
     int last;                            /* only k <= last */
-    const struct octree *near;           /* only near leaves' vertices; NULL: all */
-    struct box *box;                     /* [patch]: of its vertices' leaves, where `near` is set */
+    struct box *box;                     /* [patch]: of its vertices' leaves; NULL: all are near */
     char *wanted;  /* [place]: whether the triangle has a vertex in from .. to-1 */
     char *patch;   /* [patch]: whether one of its triangles has */
     size_t *begin; /* [to - from + 1]: number of values before each column */
@@ -248,14 +247,15 @@ static void difference(struct shells_result *r) {
  * inner one, and to these of the outer one's filter. */
 static void scatter_admittance(const struct job *job, struct shells_result *r, const int *lane,
                                int lanes, int inner) {
-    const int *row = job->body->corner[inner];
+    const struct body *body = job->body;
+    const int *row = body->corner[inner], image = inner / body->triangles;
     difference(r);
     for (int l = 0; l < lanes; l++) {
         const double beta = job->scale * job->admittance->beta[lane[l]];
-        const int *column = job->body->corner[lane[l]], filter = job->admittance->row[lane[l]];
+        const int *column = body->corner[lane[l]], filter = job->admittance->row[lane[l]];
         for (int b = 0; b < 3; b++)
             for (int a = 0; a < 3; a++)
-                for (int m = 0; m < r->count; m++) {
+                for (int m = 0; body_meets(body, row[b], column[a], image) && m < r->count; m++) {
                     const double value = r->value[9 * m + 3 * a + b][l];
                     const int k = (int)r->first[l] + m;
                     add_one(job, k, row[b], column[a], beta * value);
@@ -286,6 +286,8 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
                 vec_transpose(t);
                 for (int l = 0; l < lanes; l++) {
                     const int i = job->body->corner[lane[l]][a], k0 = first[l] + m;
+                    if (image && !body_meets(job->body, i, col[b], image / job->body->triangles))
+                        continue;
                     if (!turned) add_row(job, i, col[b], k0, t[l]);
                     if (symmetric || turned) add_row(job, col[b], i, k0, t[l]);
                 }
@@ -295,6 +297,8 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
         for (int b = 0; b < 3; b++)
             for (int a = 0; a < 3; a++) {
                 const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l];
+                if (image && !body_meets(job->body, i, col[b], image / job->body->triangles))
+                    continue;
                 const double *values = (const double *)(r->value + 3 * a + b) + l;
                 if (!turned) add_row(job, i, col[b], k0, values, r->count);
                 if (symmetric || turned) add_row(job, col[b], i, k0, values, r->count);
@@ -312,19 +316,25 @@ static int any_needed(const struct job *job, const int *lane, int inner) {
     return needed;
 }
 
-/* Whether two triangles have vertices in near leaves. */
-static int are_near(const struct job *job, int p, int q) {
-    const int *v = job->body->corner[p], *w = job->body->corner[q];
+/* Whether two triangles, the second of which may be an image's, have vertices in near leaves. */
+static int are_near(const struct body *b, int p, int q) {
+    const int *v = b->corner[p], *w = b->corner[q];
     for (int e = 0; e < 9; e++)
-        if (octree_near(job->near, v[e / 3], w[e % 3])) return 1;
+        if (body_meets(b, v[e / 3], w[e % 3], q / b->triangles)) return 1;
     return 0;
 }
 
-/* Whether two patches can have vertices in near leaves. */
-static int patches_near(const struct job *job, int p, int q) {
+/* Whether a patch and an image of another can have vertices in near leaves. */
+static int patches_near(const struct job *job, int p, int q, int image) {
+    const struct octree *o = job->body->near;
     const struct box *a = &job->box[p], *b = &job->box[q];
-    for (int i = 0; i < 3; i++)
-        if (a->low[i] > b->high[i] + 1 || b->low[i] > a->high[i] + 1) return 0;
+    for (int i = 0; i < 3; i++) {
+        const int one = octree_turned(o, i, image, b->low[i]),
+                  other = octree_turned(o, i, image, b->high[i]);
+        if (a->low[i] > (one > other ? one : other) + 1 ||
+            (one < other ? one : other) > a->high[i] + 1)
+            return 0;
+    }
     return 1;
 }
 
@@ -332,7 +342,7 @@ static int patches_near(const struct job *job, int p, int q) {
  * leaves if only those are. */
 static int within_reach(const struct job *job, int p, int q) {
     const struct body *b = job->body;
-    if (job->near && !are_near(job, p, q)) return 0;
+    if (!are_near(b, p, q)) return 0;
     if (job->last == INT_MAX) return 1;
     const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
     double d2 = 0;
@@ -395,10 +405,12 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     const int turned = shells_turned(job->kind),
               outer_counts = turned || shells_symmetric(job->kind);
     if (!(!turned && job->patch[inner]) && !(outer_counts && job->patch[outer])) return;
-    if (job->near && !patches_near(job, outer, inner)) return;
+    int near[8];
+    for (int g = 0; g <= b->images; g++) near[g] = !job->box || patches_near(job, outer, inner, g);
     for (int q = q0; q < q1; q++) {
         if (!job->wanted[q] && !(outer_counts && job->patch[outer])) continue;
-        for (int g = 0; g <= b->images; g++) all_pairs(job, r, p0, p1, q, g * b->triangles);
+        for (int g = 0; g <= b->images; g++)
+            if (near[g]) all_pairs(job, r, p0, p1, q, g * b->triangles);
     }
 }
 
@@ -657,7 +669,7 @@ static evn_status shape_open(struct slices **out, const struct mesh *mesh,
     s->rule = o->rule;
     s->begin = calloc((size_t)columns + 1, sizeof *s->begin);
     if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", columns);
-    evn_status status = o->near ? ranges_runs(s, o->near, column) : EVN_OK;
+    evn_status status = o->near ? ranges_runs(s, o, column) : EVN_OK;
     return status ? status : ranges_kmax(&s->kmax, mesh, o);
 }
 
@@ -733,7 +745,7 @@ static int find_boxes(struct job *job, const struct plan *plan) {
     for (int p = 0; job->box && p < plan->patches; p++)
         for (int i = 0; i < 3; i++) job->box[p].low[i] = INT16_MAX, job->box[p].high[i] = 0;
     for (int place = 0; job->box && place < 3 * b->triangles; place++) {
-        const int16_t *at = job->near->place[b->corner[place / 3][place % 3]];
+        const int16_t *at = b->near->place[b->corner[place / 3][place % 3]];
         struct box *box = &job->box[place / 3 / plan->size];
         for (int i = 0; i < 3; i++) {
             if (at[i] < box->low[i]) box->low[i] = at[i];
@@ -758,7 +770,6 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
                         .from = from,
                         .to = to,
                         .last = last,
-                        .near = m->options.near,
                         .before = slices_before(s, from)};
     const size_t columns = (size_t)(to - from), ranges = slices_before(s, to) - job->before;
     job->wanted = calloc((size_t)b->triangles, 1);
@@ -766,7 +777,7 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     job->begin = calloc(columns + 1, sizeof *job->begin);
     job->place = malloc(ranges * sizeof *job->place);
     if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
-    if (job->near && !find_boxes(job, &m->plan)) return job_memory(job);
+    if (b->near && !find_boxes(job, &m->plan)) return job_memory(job);
     for (int p = 0; p < b->triangles; p++)
         for (int e = 0; e < 3; e++)
             if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;
@@ -908,6 +919,7 @@ evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *me
     m->progress.options = &m->options;
     status = shape_open(&m->s, mesh, o, NULL, mesh->vertices);
     if (!status) status = body_open(&m->body, mesh, o->delta);
+    m->body.near = o->near;
     if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
     if (!status) status = admittance_open(m);
     if (!status) plan_size(&m->plan, &m->body);

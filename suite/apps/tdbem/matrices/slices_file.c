@@ -351,7 +351,7 @@ static evn_status read_header(struct slices_reader *in, const struct header *wan
     if (o->filters && in->reach < s->kmax) in->reach = s->kmax;
     s->begin = calloc((size_t)s->columns + 1, sizeof *s->begin);
     if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);
-    return o->near ? ranges_runs(s, o->near, NULL) : EVN_OK;
+    return o->near ? ranges_runs(s, o, NULL) : EVN_OK;
 }
 
 static evn_status open_file(struct slices_reader *in, int fd) {

@@ -12,6 +12,7 @@ enum { FIELD_CORNER = 0, FIELD_NORMAL = 9, FIELD_CURL = 12, FIELD_AREA = 21, FIE
  * on which depends which of two is the outer one. */
 struct body {
     const struct mesh *mesh;
+    const struct octree *near; /* see slices_options */
     int vertices, triangles;
     int images; /* behind planes: image g of the triangle at a place is at place + g * triangles in
                    corner, centre, radius and inner; of vertex v at v + g * vertices in x */
@@ -30,6 +31,11 @@ struct body {
 
 evn_status body_open(struct body *b, const struct mesh *mesh, double delta);
 void body_close(struct body *b);
+
+/* Whether a vertex and an image of another are to meet. */
+static inline int body_meets(const struct body *b, int i, int j, int image) {
+    return !b->near || octree_near(b->near, i, j, image);
+}
 
 /* Checks options; EVN_USAGE. */
 evn_status options_check(const struct slices_options *o, const struct mesh *mesh);
@@ -80,8 +86,8 @@ int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const str
 evn_status range_too_far(const struct body *b, int steps);
 
 /* Runs of the rows in leaves near to each column, and of the points; column[columns]: its vertex,
- * NULL: its number. EVN_MEMORY. */
-evn_status ranges_runs(struct slices *s, const struct octree *near, const int *column);
+ * NULL: its number. An image is near only where the column itself is. EVN_MEMORY. */
+evn_status ranges_runs(struct slices *s, const struct slices_options *options, const int *column);
 
 /* Room for the ranges of columns from .. to-1, instead of others. EVN_MEMORY. */
 evn_status ranges_room(struct slices *s, int from, int to);

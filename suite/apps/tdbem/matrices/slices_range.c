@@ -149,6 +149,7 @@ static double support_floor(const struct body *b, int i, int j, double low, doub
             for (int g = 0; g <= b->images; g++) {
                 const int p = b->ring[s], q = b->ring[t] + g * b->triangles;
                 if (known <= least) return known;
+                if (!body_meets(b, i, j, g)) continue;
                 if (gap_of(b, p, q) >= known) continue;
                 known = fmin(known, floor(sqrt(triangles2(&b->inner[p], &b->inner[q]))));
             }
@@ -332,10 +333,14 @@ static int point_range(uint16_t *to_first, uint8_t *to_count, const struct slice
 static int vertices_range(uint16_t *first, uint8_t *count, const struct slices *s,
                           const struct body *b, int i, int j) {
     double near2 = INFINITY, far2 = 0;
+    const int begin = b->star_start[j], star = b->star_start[j + 1] - begin;
     for (int v = b->star_start[i]; v < b->star_start[i + 1]; v++)
-        for (int w = b->star_start[j]; w < b->star_start[j + 1]; w++) {
+        for (int w = 0; w < star * (b->images + 1); w++) {
+            const double *x = b->x[b->star[v]],
+                         *y = b->x[b->star[begin + w % star] + w / star * b->vertices];
             double r[3];
-            for (int c = 0; c < 3; c++) r[c] = b->x[b->star[v]][c] - b->x[b->star[w]][c];
+            if (!body_meets(b, i, j, w / star)) continue;
+            for (int c = 0; c < 3; c++) r[c] = x[c] - y[c];
             const double r2 = dot(r, r);
             near2 = r2 < near2 ? r2 : near2;
             far2 = r2 > far2 ? r2 : far2;
@@ -398,11 +403,12 @@ static int points_find(const struct slices *s, const struct body *b, const struc
 /* A filter's rows have the ranges of those that they repeat, in columns of its triangles. */
 static void filters_find(const struct slices *s, const struct body *b,
                          const struct slices_options *o, const struct columns *is) {
-    const size_t rows = (size_t)(b->vertices + o->points);
     for (int c = 0; c < is->count; c++)
         for (int f = 0; f < o->filters; f++) {
             const int j = column_at(is, c);
-            const size_t from = (size_t)c * (size_t)s->rows, to = from + (size_t)(1 + f) * rows;
+            const size_t from = slices_at(s, s->low + c), end = slices_at(s, s->low + c + 1);
+            const size_t rows = (end - from) / (size_t)(1 + o->filters);
+            const size_t to = from + (size_t)(1 + f) * rows;
             int has = 0;
             for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
                 has |= o->filter[b->triangle[b->ring[t]]] == f;
@@ -547,7 +553,9 @@ static evn_status near_find(struct slices *s, const struct body *b, const struct
     int too_long = 0;
     near_columns(s, b, is, cores, &too_long);
     if (points_find(s, b, o, cores, is, &too_long)) return no_room(b);
-    return too_long ? range_too_far(b, too_long) : EVN_OK;
+    if (too_long) return range_too_far(b, too_long);
+    filters_find(s, b, o, is);
+    return EVN_OK;
 }
 
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
@@ -596,11 +604,26 @@ static void add_run(struct slices *s, size_t *runs, size_t begin, int from, int 
     s->run[*runs].at = at + (size_t)(to - from); /* where the one after it begins */
 }
 
-evn_status ranges_runs(struct slices *s, const struct octree *o, const int *column) {
-    const int vertices = o->cell[0].end;
+/* Those of one column, and again for each filter. */
+static void column_runs(struct slices *s, size_t *runs, const struct octree *o,
+                        const struct cell *leaf, int filters) {
+    const int vertices = o->cell[0].end, rows = s->rows / (1 + filters);
+    const size_t begin = *runs;
+    for (int from = 0; from < s->rows; from += rows) {
+        for (int n = 0; n < leaf->nears && o->list[leaf->near + n] < octree_cells(o); n++) {
+            const struct cell *near = &o->cell[o->list[leaf->near + n]];
+            add_run(s, runs, begin, from + near->begin, from + near->end);
+        }
+        if (vertices < rows) add_run(s, runs, begin, from + vertices, from + rows);
+    }
+}
+
+evn_status ranges_runs(struct slices *s, const struct slices_options *options, const int *column) {
+    const struct octree *o = options->near;
+    const size_t each = 1 + (size_t)options->filters;
     size_t most = 1, runs = 0;
     for (int c = 0; c < s->columns; c++)
-        most += (size_t)o->cell[o->leaf[column ? column[c] : c]].nears + 1;
+        most += each * ((size_t)o->cell[o->leaf[column ? column[c] : c]].nears + 1);
     s->run_start = malloc(((size_t)s->columns + 1) * sizeof *s->run_start);
     s->run = malloc(most * sizeof *s->run);
     if (!s->run_start || !s->run)
@@ -608,13 +631,8 @@ evn_status ranges_runs(struct slices *s, const struct octree *o, const int *colu
                         s->columns);
     s->run->at = 0;
     for (int c = 0; c < s->columns; c++) {
-        const struct cell *leaf = &o->cell[o->leaf[column ? column[c] : c]];
-        const size_t begin = s->run_start[c] = runs;
-        for (int n = 0; n < leaf->nears; n++) {
-            const struct cell *near = &o->cell[o->list[leaf->near + n]];
-            add_run(s, &runs, begin, near->begin, near->end);
-        }
-        if (vertices < s->rows) add_run(s, &runs, begin, vertices, s->rows);
+        s->run_start[c] = runs;
+        column_runs(s, &runs, o, &o->cell[o->leaf[column ? column[c] : c]], options->filters);
     }
     s->run_start[s->columns] = runs;
     return EVN_OK;

@@ -60,7 +60,8 @@ static int by_key(const void *a, const void *b) {
     return p->number - q->number;
 }
 
-evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double size, double low[3]) {
+evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double size,
+                            const double low[3]) {
     const size_t n = (size_t)m->vertices;
     struct keyed *key = malloc(n * sizeof *key);
     double(*x)[3] = malloc(n * sizeof *x);
@@ -72,9 +73,6 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
         free(to);
         return evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
     }
-    double high[3];
-    mesh_bounds(m, low, high);
-    for (int c = 0; c < 3; c++) size = fmax(size, high[c] - low[c]);
     for (int v = 0; v < m->vertices; v++) {
         uint32_t at[3];
         for (int c = 0; c < 3; c++)
@@ -103,6 +101,8 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
 }
 
 evn_status mesh_renumber(struct mesh *m, enum numbering numbering) {
-    double low[3];
-    return mesh_renumber_in(m, numbering, 0, low);
+    double low[3], high[3], size = 0;
+    mesh_bounds(m, low, high);
+    for (int c = 0; c < 3; c++) size = fmax(size, high[c] - low[c]);
+    return mesh_renumber_in(m, numbering, size, low);
 }

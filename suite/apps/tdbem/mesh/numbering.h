@@ -14,10 +14,9 @@ evn_status numbering_find(enum numbering *out, const char *name);
 /* Renumbers the vertices; mesh->number follows. NONE goes back to the file's order. */
 evn_status mesh_renumber(struct mesh *mesh, enum numbering numbering);
 
-/* Likewise, along a curve through a cube of `size`, or of the body's where that is larger, whose
- * lowest corner comes out. */
+/* Likewise, along a curve through the cube of `size` from `low` on, which holds the body. */
 evn_status mesh_renumber_in(struct mesh *mesh, enum numbering numbering, double size,
-                            double low[3]);
+                            const double low[3]);
 
 /* Place of a point on the curve; coordinates are integers of 20 bits. */
 uint64_t numbering_morton(const uint32_t at[3]);

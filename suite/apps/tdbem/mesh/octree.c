@@ -28,10 +28,8 @@ static void cube_of(const struct octree *c, int vertex, int level, int16_t at[3]
     for (int i = 0; i < 3; i++) at[i] = (int16_t)(c->place[vertex][i] >> (c->level - level));
 }
 
-static int touch(const struct cell *a, const struct cell *b) {
-    for (int i = 0; i < 3; i++)
-        if (abs(a->at[i] - b->at[i]) > 1) return 0;
-    return 1;
+static int touch(const struct octree *c, int level, int a, int b, int image) {
+    return octree_apart(c, level, &c->cell[a], &c->cell[b], image) < 2 << (c->level - level);
 }
 
 /* Cells of the next level: runs of vertices in the same cube. */
@@ -57,16 +55,20 @@ static int divide(struct octree *c, int level) {
     return count;
 }
 
-/* Children of the parent's near cells: those near and those far. */
-static int find_lists(struct octree *c, struct list *l, int a) {
+/* Of the children of the parent's near cells, of the root of its images, those near and those far.
+ */
+static int find_lists(struct octree *c, struct list *l, int level, int a) {
     struct cell *cell = &c->cell[a];
+    const struct cell *parent = cell->parent < 0 ? NULL : &c->cell[cell->parent];
+    const int all = octree_cells(c), others = parent ? parent->nears : c->images + 1;
     for (int far = 0; far < 2; far++) {
         const size_t begin = l->count;
-        const struct cell *parent = &c->cell[cell->parent];
-        for (int n = 0; n < parent->nears; n++) {
-            const struct cell *other = &c->cell[l->entry[parent->near + n]];
-            for (int b = other->child; b < other->child + other->children; b++)
-                if (touch(cell, &c->cell[b]) == !far && !list_add(l, b)) return 0;
+        for (int n = 0; n < others; n++) {
+            const int entry = parent ? l->entry[parent->near + n] : n * all, image = entry / all;
+            const struct cell *other = &c->cell[entry % all];
+            const int from = parent ? other->child : 0, to = parent ? from + other->children : 1;
+            for (int b = from; b < to; b++)
+                if (touch(c, level, a, b, image) == !far && !list_add(l, b + image * all)) return 0;
         }
         *(far ? &cell->far : &cell->near) = (int)begin;
         *(far ? &cell->fars : &cell->nears) = (int)(l->count - begin);
@@ -86,13 +88,32 @@ static void find_places(struct octree *c, const struct mesh *m) {
             c->place[v][i] = (int16_t)fmin((m->x[v][i] - c->low[i]) / c->size * cubes, cubes - 1);
 }
 
+/* The root's lowest corner: the body's, or as far below as planes are to go through the middle of
+ * leaves. */
+static void find_corner(struct octree *c, const struct mesh *m) {
+    const struct mirror *mirror = &m->mirror;
+    const double leaf = octree_width(c, c->level);
+    double high[3];
+    mesh_bounds(m, c->low, high);
+    c->images = mirror_images(mirror);
+    for (int g = 0; g <= c->images; g++) c->flips[g] = mirror_flips(mirror, g);
+    for (int i = 0; i < 3; i++) {
+        if (!(mirror->axes >> i & 1)) continue;
+        const double leaves = floor((c->low[i] - mirror->at[i]) / leaf + 0.5);
+        c->low[i] = mirror->at[i] + (leaves - 0.5) * leaf;
+        c->turn[i] = (int)fmax(fmin(-2 * leaves, 1e9), -1e9);
+    }
+}
+
 static evn_status fill(struct octree *c, const struct mesh *m) {
     struct list list = {0};
-    c->cell[0] = (struct cell){.end = m->vertices, .parent = -1, .nears = 1};
+    int ok = 1;
+    c->cell[0] = (struct cell){.end = m->vertices, .parent = -1};
     c->first[1] = 1;
-    int ok = list_add(&list, 0);
     for (int level = 0; level < c->level; level++) divide(c, level);
-    for (int a = 1; ok && a < c->first[c->level + 1]; a++) ok = find_lists(c, &list, a);
+    for (int level = 0; level <= c->level; level++)
+        for (int a = c->first[level]; ok && a < c->first[level + 1]; a++)
+            ok = find_lists(c, &list, level, a);
     c->list = list.entry;
     for (int a = c->first[c->level]; a < c->first[c->level + 1]; a++)
         for (int v = c->cell[a].begin; v < c->cell[a].end; v++) c->leaf[v] = a;
@@ -104,6 +125,7 @@ evn_status octree_open(struct octree **out, struct mesh *m, double size, int lev
     if (!c) return no_memory(m);
     c->level = level;
     c->size = size;
+    find_corner(c, m);
     evn_status status = mesh_renumber_in(m, NUMBERING_HILBERT, size, c->low);
     c->place = malloc((size_t)m->vertices * sizeof *c->place);
     c->cell = malloc(((size_t)m->vertices * (size_t)level + 1) * sizeof *c->cell);
