@@ -117,7 +117,7 @@ class Bits(Case):
         self.assertNotEqual(whole["hash"], self.march("--steps", "64")["hash"])
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--steps", "64", "--quiet", "--restart", "state"], "another run")
         self.march("--admittance", self.filter(), "--steps", "8", "--matrices", "m")
-        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--admittance", "0.3", "--quiet", "--matrices", "m"], "observation points")
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--admittance", "0.3", "--quiet", "--matrices", "m"], "other admittances")
 
     def test_rigid(self):
         for words in ([], ["--precision", "float"], ["--eta", "0.7"], ["--layout", "contiguous"]):

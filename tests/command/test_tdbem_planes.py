@@ -138,8 +138,11 @@ class Images(Base):
         self.write("up.obj", obj(moved(points, (0, 0, 2)), faces))
         words[1] = "up.obj"
         say("--planes", "z=0", "--matrices", "up.bin")
-        for planes in ["--planes", "z=0.5"], []:
-            self.refuses(["run", "td-bem", *words, *planes, "--matrices", "up.bin"], "another mesh")
+        for planes, said in (["--planes", "z=0.5"], "planes z=0, here it has planes z=0.5"), ([], "here it has no planes"):
+            self.refuses(["run", "td-bem", *words, *planes, "--matrices", "up.bin"], said)
+        self.write("off.obj", obj(moved(points, (0, 0, 2.5)), faces))
+        self.refuses(["run", "td-bem", "--mesh", "off.obj", "--planes", "z=0", "--matrices", "up.bin"], "another mesh, whose 18 vertices")
+        self.refuses(["run", "td-bem", *words, "--planes", "z=0", "--order", "none", "--matrices", "up.bin"], "another order")
 
 
 class Refused(Base):

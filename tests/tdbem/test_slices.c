@@ -839,7 +839,7 @@ TEST(files_are_checked) {
     k.x[1][2] = 0;
     refused(other, &k.o, k.file, "mesh");
     assert_ok(mesh_renumber(m, NUMBERING_HILBERT));
-    refused(m, &k.o, k.file, "numbering");
+    refused(m, &k.o, k.file, "another order");
     assert_ok(mesh_renumber(m, NUMBERING_NONE));
     struct stat st;
     assert_int_equal(stat(k.file, &st), 0);

@@ -19,14 +19,15 @@
 #include <unistd.h>
 
 /* Raise it when the values' meaning or the file's layout changes. */
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 
 struct header {
     char magic[8];
     uint32_t version, order; /* order tells the byte order */
-    int32_t columns, rows, problem, quad, rule, points;
-    double delta, eta;
-    uint64_t mesh, points_hash, near; /* near: of the cells of near vertices; 0: of all pairs */
+    int32_t columns, rows, problem, quad, rule, points, triangles, axes;
+    double delta, eta, plane[3];          /* axes: that have planes, as bits */
+    uint64_t mesh, places;                /* of vertices and triangles in their order; of places */
+    uint64_t points_hash, surfaces, near; /* near: of near vertices' cells; 0: of all pairs */
 };
 
 /* Four chains at once, so that it is as fast as memory; any damaged 8 bytes change it. */
@@ -68,13 +69,22 @@ static uint64_t sum_of(const void *data, size_t bytes) {
     return sum_end(&s);
 }
 
-/* Of the points, and of admittances where there are any. */
-static uint64_t hash_points(const struct slices_options *o, int triangles) {
+/* Of admittances, where there are any. */
+static uint64_t hash_surfaces(const struct slices_options *o, int triangles) {
     struct sum s = sum_begin;
-    sum_bytes(&s, o->point, (size_t)o->points * sizeof *o->point);
     if (o->beta) sum_bytes(&s, o->beta, (size_t)triangles * sizeof *o->beta);
     if (o->filters) sum_bytes(&s, o->filter, (size_t)triangles * sizeof *o->filter);
-    return o->points || o->beta ? sum_end(&s) : 0;
+    return o->beta ? sum_end(&s) : 0;
+}
+
+/* Of the vertices, in any order. */
+static uint64_t hash_places(const struct mesh *m) {
+    uint64_t sum = 0;
+    for (int v = 0; v < m->vertices; v++) {
+        const double x[3] = {m->x[v][0] + 0.0, m->x[v][1] + 0.0, m->x[v][2] + 0.0}; /* no -0 */
+        sum += sum_of(x, sizeof x);
+    }
+    return sum;
 }
 
 static struct header header_of(const struct mesh *mesh, const struct slices_options *o) {
@@ -92,7 +102,13 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
     h.delta = o->delta;
     h.eta = o->eta;
     h.mesh = mesh_hash(mesh);
-    h.points_hash = hash_points(o, mesh->triangles);
+    h.places = hash_places(mesh);
+    h.triangles = mesh->triangles;
+    h.axes = mesh->mirror.axes;
+    for (int a = 0; a < 3; a++)
+        if (h.axes >> a & 1) h.plane[a] = mesh->mirror.at[a];
+    h.points_hash = sum_of(o->point, (size_t)o->points * sizeof *o->point);
+    h.surfaces = hash_surfaces(o, mesh->triangles);
     if (o->near) h.near = sum_of(o->near->place, (size_t)mesh->vertices * sizeof *o->near->place);
     return h;
 }
@@ -273,6 +289,33 @@ static evn_status damaged(const char *file) {
     return evn_fail(EVN_USAGE, "matrices: %s is damaged: remove it to generate anew", file);
 }
 
+static void name_planes(char *out, size_t size, const struct header *h) {
+    int n = snprintf(out, size, "%s", h->axes ? "planes" : "no planes");
+    for (int a = 0; a < 3; a++)
+        if (h->axes >> a & 1)
+            n += snprintf(out + n, size - (size_t)n, " %c=%.9g", "xyz"[a], h -> plane[a]);
+}
+
+static evn_status compare_body(const struct header *h, const struct header *want,
+                               const char *file) {
+    char planes[2][80];
+    name_planes(planes[0], sizeof *planes, h);
+    name_planes(planes[1], sizeof *planes, want);
+    if (h->columns != want->columns || h->triangles != want->triangles)
+        return evn_fail(EVN_USAGE,
+                        "matrices: %s is of a mesh of %d vertices and %d triangles, here it has %d "
+                        "and %d",
+                        file, h->columns, h->triangles, want->columns, want->triangles);
+    if (h->axes != want->axes || memcmp(h->plane, want->plane, sizeof h->plane))
+        return evn_fail(EVN_USAGE, "matrices: %s is of a body with %s, here it has %s", file,
+                        planes[0], planes[1]);
+    if (h->places != want->places)
+        return evn_fail(EVN_USAGE,
+                        "matrices: %s is of another mesh, whose %d vertices are elsewhere", file,
+                        h->columns);
+    return EVN_OK;
+}
+
 static evn_status compare(const struct header *h, const struct header *want, const char *file) {
     if (memcmp(h->magic, want->magic, sizeof h->magic))
         return evn_fail(EVN_USAGE, "matrices: %s is not a file of matrices", file);
@@ -283,13 +326,8 @@ static evn_status compare(const struct header *h, const struct header *want, con
     if (!h->near != !want->near)
         return evn_fail(EVN_USAGE, "matrices: %s is of the %s method, here it is %s", file,
                         h->near ? "fast" : "plain", want->near ? "fast" : "plain");
-    if (h->mesh != want->mesh || h->columns != want->columns)
-        return evn_fail(EVN_USAGE,
-                        "matrices: %s is of another mesh or numbering (%d vertices, here %d)", file,
-                        h->columns, want->columns);
-    if (h->near != want->near)
-        return evn_fail(EVN_USAGE, "matrices: %s is of other cells: remove it to generate anew",
-                        file);
+    evn_status status = compare_body(h, want, file);
+    if (status) return status;
     if (h->delta != want->delta)
         return evn_fail(EVN_USAGE, "matrices: %s has delta %.17g, here it is %.17g", file, h->delta,
                         want->delta);
@@ -306,11 +344,20 @@ static evn_status compare(const struct header *h, const struct header *want, con
     if (h->rule != want->rule)
         return evn_fail(EVN_USAGE, "matrices: %s was made with rule %d, here it is %d", file,
                         h->rule, want->rule);
-    if (h->points != want->points || h->points_hash != want->points_hash || h->rows != want->rows)
+    if (h->mesh != want->mesh)
         return evn_fail(EVN_USAGE,
-                        "matrices: %s has other observation points (%d of them, here %d), or "
-                        "admittances",
-                        file, h->points, want->points);
+                        "matrices: %s has this mesh's vertices or triangles in another order: "
+                        "expected --order as it was, or remove it to generate anew",
+                        file);
+    if (h->near != want->near)
+        return evn_fail(EVN_USAGE, "matrices: %s is of other cells: remove it to generate anew",
+                        file);
+    if (h->points != want->points || h->points_hash != want->points_hash)
+        return evn_fail(EVN_USAGE,
+                        "matrices: %s has other observation points (%d of them, here %d)", file,
+                        h->points, want->points);
+    if (h->surfaces != want->surfaces || h->rows != want->rows)
+        return evn_fail(EVN_USAGE, "matrices: %s is of other admittances", file);
     return EVN_OK;
 }
 
