@@ -80,10 +80,8 @@ static void pair_sums(const struct far *f, const struct far_target *t, const str
     }
     OF(16, 6)
     OF(16, 8)
-    OF(16, 10)
     OF(8, 6)
     OF(8, 8)
-    OF(8, 10)
     pair_few(f, t, p, is, ring, local, steps);
 #undef OF
 }

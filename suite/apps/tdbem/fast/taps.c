@@ -72,7 +72,8 @@ void taps_make(struct taps *t, enum tdbem_problem problem, double highest, doubl
     const double ridge = 0.03 * fmin(accuracy, 1e-3) + 2e-7;
     struct equations e = {{{0}}, {{0}}};
     memset(t, 0, sizeof *t);
-    t->count = accuracy < 3e-6 ? 10 : accuracy < 3e-4 ? 8 : 6;
+    /* with ten the equations are singular to rounding, and nothing is nearer */
+    t->count = accuracy < 3e-4 ? TAPS : 6;
     t->apart = (int)fmax(1, 0.4 / highest);
     t->shift = rigid ? 0.5 : 0;
     t->most = 1.6 / highest;

@@ -11,7 +11,7 @@
 
 #include <evener/tdbem.h>
 
-enum { TAPS = 10, DEGREES = 10 };
+enum { TAPS = 8, DEGREES = 10 };
 
 struct taps {
     int count, apart;         /* taps, and steps from one to the next */
