@@ -39,6 +39,7 @@
 enum {
     PROOF = 3,      /* instances that must all show a change */
     FEW = 5,        /* instances up to which the short median is believed */
+    FEW_UNITS = 8,  /* units up to which SIGNIFICANT does for each of them */
     FEW_TASKS = 10, /* weight of all units' scatter beside a unit's own, in tasks */
     SETTLING = 15,  /* first instances, in which estimates, and plans with them, still improve */
     SAMPLE = 64,    /* most tasks or units from which the common scatter is taken */
@@ -807,13 +808,21 @@ static void learn_spread(struct belief *b, double *x, int h) {
     b->spread += (off - b->spread) / b->spreads;
 }
 
+/* Standard errors that a difference must exceed where each of all units may differ by chance. */
+static double significant(const struct learn *l) {
+    const double units = l->problem.units;
+    return units > FEW_UNITS ? sqrt(SIGNIFICANT * SIGNIFICANT + 2 * log(units / FEW_UNITS))
+                             : SIGNIFICANT;
+}
+
 /* 1 if the median of h values, the newest first, contradicts the estimate. `proof`: number of
  * newest values that must all agree; for a change so large that it is unlikely, the whole window.
  */
 static int has_changed(const struct learn *l, double spread, double believed, const double *value,
                        int h, double middle, int proof) {
     if (!(believed > 0 && middle > 0)) return believed != middle;
-    if (is_near(middle / believed, SIGNIFICANT * OF_MEDIAN * spread / sqrt(h) + ROUNDING)) return 0;
+    if (is_near(middle / believed, significant(l) * OF_MEDIAN * spread / sqrt(h) + ROUNDING))
+        return 0;
     const double off = log(middle / believed);
     if (fabs(off) > log(UNLIKELY)) proof = proof < 3 ? 3 : l->window;
     if (h < proof) return 0;
@@ -860,10 +869,12 @@ static void learn_unit(struct learn *l, size_t u) {
     }
     const double spread = spread_of(b, l->unit_spread);
     const int first = l->stints == 1 && l->fed <= l->window;
+    /* the costs by which the values are told are off by chance, too, and for all of them alike */
+    const double doubt = sqrt(1 + known / (OF_MEDIAN * OF_MEDIAN * fmin(l->fed, LEARN_MEMORY)));
     if (first || (b->behind < FEW && !b->trusted)) {
         l->speed[u] = bounded(b->trusted ? mean_of_logs(value, known) : middle);
         b->behind = b->behind ? b->behind + now : known;
-    } else if (has_changed(l, spread, l->speed[u], value, known, middle, PROOF)) {
+    } else if (has_changed(l, spread * doubt, l->speed[u], value, known, middle, PROOF)) {
         if (fabs(log(bounded(middle) / l->speed[u])) > log(1.1)) l->changed = l->passed;
         l->speed[u] = bounded(middle);
         b->behind = PROOF;
@@ -883,7 +894,7 @@ static void find_then(struct learn *l, size_t u) {
     const size_t units = (size_t)l->problem.units;
     const struct belief *b = &l->of_unit[u];
     const double speed = l->speed[u],
-                 most = SIGNIFICANT * OF_MEDIAN * spread_of(b, l->unit_spread) + ROUNDING;
+                 most = significant(l) * OF_MEDIAN * spread_of(b, l->unit_spread) + ROUNDING;
     for (size_t at = u; at < (size_t)l->kept * units; at += units) {
         const double found = l->unit_speed[at];
         const int usual = !(found > 0) || (b->trusted && fabs(log(found / speed)) <= most);

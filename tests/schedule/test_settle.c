@@ -99,6 +99,7 @@ TEST(any) {
             settles(specs[k], 4000, 200, links, 0, 1.02);
             settles(specs[k], 1000, 16, links, 0.1, 1.04);
             settles(specs[k], 4000, 64, links, 0.1, 1.04);
+            settles(specs[k], 4000, 200, links, 0.1, 1.04);
         }
 }
 
