@@ -732,7 +732,7 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
                  void *arg) { return evn_loop_bear(self, function, arg, evn_access(origins)); },
              body);
     }
-    int generation() const { return evn_loop_generation(get()); }
+    int generation() const { return evn_loop_about(get()).generation; }
 
     /* New weights of all tasks, from the next instance on. */
     template <class C> void weights(const C &weight) {

@@ -55,9 +55,6 @@ extern "C" {
  * origin that goes to another rank has memory on both until all have agreed. */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
-/* Number of changes since the loop was opened. */
-int evn_loop_generation(const evn_loop *loop);
-
 /* The tasks of this rank that the last change bore, ascending, *count of them; valid until the next
  * run, from then on none. */
 const int *evn_loop_born(const evn_loop *loop, int *count);
@@ -77,8 +74,7 @@ typedef struct evn_changed {
                          no run since the change before. Over ranks on rank 0 */
 } evn_changed;
 
-/* Number of changes of a loop since it was opened, and the i-th of them; all 0, with a message, if
- * there is none. */
+/* The i-th change of a loop, of evn_loop_about().generation; all 0, with a message, beyond. */
 evn_changed evn_loop_changed(const evn_loop *loop, int i);
 
 /* Births: a visit of born tasks, each on the unit of its heaviest origin and there in its space,

@@ -95,10 +95,6 @@ evn_status evn_loop_homes(evn_loop *loop, const evn_home *home, void *arg);
  * work; EVN_MEMORY. After a failure values of other ranks' tasks are undefined. */
 evn_status evn_loop_allgather(evn_loop *loop, void *value, size_t bytes);
 
-/* The loop's cluster, NULL without ranks; and the global number of this rank's first unit. */
-evn_cluster *evn_loop_cluster(const evn_loop *loop);
-int evn_loop_first_unit(const evn_loop *loop);
-
 /* ---- running ---- */
 
 /* Makes regions follow tasks, `regions` of them each (at least 1): region[t * regions + i] is
@@ -130,13 +126,10 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
  */
 evn_status evn_loop_bring(evn_loop *loop);
 
-/* Writes each task's device in the next run, n numbers: its number among the devices of the unit
- * that evn_schedule_owner() names; -1 for cores, and for all tasks where units will draw. */
-void evn_loop_devices(const evn_loop *loop, int *device);
-
-/* Writes each task's device in visits before the next run: of the units that evn_loop_owner()
- * names. */
-void evn_loop_devices_now(const evn_loop *loop, int *device);
+/* Writes each task's device, n numbers: its number among the devices of its unit, -1 for cores. In
+ * the next run (`now` 0), of the units that evn_schedule_owner() names, -1 for all tasks where
+ * units will draw; in visits before it (`now` 1), of those that evn_loop_owner() names. */
+void evn_loop_devices(const evn_loop *loop, int now, int *device);
 
 /* Unit of each task in the next instance, by global number: the schedule's answer, over ranks that
  * of rank 0. Valid until the next instance. *draws (may be NULL) says whether other units may run
@@ -157,8 +150,15 @@ const int *evn_loop_next(const evn_loop *loop, int *draws);
  * instances. EVN_USAGE: the units are at work. */
 evn_status evn_loop_stealing(evn_loop *loop, int allowed);
 
-/* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
-int evn_loop_failed_unit(const evn_loop *loop);
+/* A loop's parts and state. */
+typedef struct evn_loop_info {
+    const evn_units *units;
+    evn_cluster *cluster; /* NULL: without ranks */
+    int first_unit;       /* global number of this rank's first unit */
+    int failed_unit;      /* whose failure ended the last instance, visit or exchange; -1: none */
+    int generation;       /* changes of tasks since the loop was opened (<evener/change.h>) */
+} evn_loop_info;
+evn_loop_info evn_loop_about(const evn_loop *loop);
 
 /* Time of each task in the last run, s. Over ranks of this rank's tasks; on rank 0 of all, those of
  * other ranks as of the latest report where there are more than 4096. */
@@ -198,8 +198,7 @@ evn_status evn_loop_keep_bursts(evn_loop *loop, int max);
 int evn_loop_bursts(const evn_loop *loop, int unit);
 evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i);
 
-/* The loop's units and its schedule. */
-const evn_units *evn_loop_units(const evn_loop *loop);
+/* The loop's schedule. */
 const evn_schedule *evn_loop_schedule(const evn_loop *loop);
 
 /* Counts regions that a body has moved by itself from another space, beside those of

@@ -221,8 +221,8 @@ typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
 
 /* Runs one instance of the loop: every task exactly once, then the schedule learns. Call it from
  * the thread that opened the units. EVN_BODY: a body failed; evn_message() has its status and
- * message. EVN_DEVICE: a device of unit evn_loop_failed_unit() has failed. EVN_USAGE: the units are
- * at work already, or belong to another thread or process. */
+ * message. EVN_DEVICE: a device of unit evn_loop_about().failed_unit has failed. EVN_USAGE: the
+ * units are at work already, or belong to another thread or process. */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 
 /* Visits every task once on the unit that owns it now, unless that is late (evn_loop_stealing());
@@ -502,8 +502,8 @@ evn_status evn_exchange_drop(evn_exchange *exchange, int count, const int *face)
 /* Copies all faces; returns when all values are in place. The exchange plans its messages again
  * when tasks have moved, unless all faces were copied early. The loop's totals count bytes,
  * messages and copies; its unit stats count time and bytes in and out. EVN_DEVICE: see
- * evn_loop_failed_unit(); the regions' contents are then undefined, and the next run plans again.
- * EVN_USAGE: the loop was given other regions since, or they are in use. */
+ * evn_loop_about().failed_unit; the regions' contents are then undefined, and the next run plans
+ * again. EVN_USAGE: the loop was given other regions since, or they are in use. */
 evn_status evn_exchange_run(evn_exchange *exchange);
 
 /* Closes the exchange. From within a body of the loop it leaves a message and closes nothing. NULL

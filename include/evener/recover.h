@@ -54,7 +54,7 @@ typedef struct evn_recovery_calls {
     void *arg;
     /* Goes back to the tasks of the kept state: the program restores its own records of them, calls
      * evn_loop_change() once, and adds the faces that are lacking. `generation`: what
-     * evn_loop_generation() was at evn_recovery_keep(). Values need not be written, nor
+     * evn_loop_about().generation was at evn_recovery_keep(). Values need not be written, nor
      * evn_loop_bear() be called. Regions of tasks that go may be removed once evn_loop_change() has
      * returned; one that was only on a lost device has undefined contents on the host. It may be
      * called again, if another device fails meanwhile. A failure of it is that of

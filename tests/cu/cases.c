@@ -279,7 +279,7 @@ static int keys(void) {
         loops += loop != before;
         before = loop;
     }
-    for (int i = 0; i < evn_loop_generation(before); i++) {
+    for (int i = 0; i < evn_loop_about(before).generation; i++) {
         const evn_changed c = evn_loop_changed(before, i);
         kept += c.kept;
         born += c.born;
@@ -287,7 +287,7 @@ static int keys(void) {
     }
     for (int id = 0; id < IDS; id++) wrong += runs[id] != due[id];
     printf("%d wrong, %d loops, %d changes: %d kept, %d born, %d gone\n", wrong, loops,
-           evn_loop_generation(before), kept, born, gone);
+           evn_loop_about(before).generation, kept, born, gone);
     return wrong != 0;
 }
 

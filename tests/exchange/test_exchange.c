@@ -803,7 +803,7 @@ TEST(no_memory_once) {
             status = evn_exchange_run(f.x);
             if (!status) break;
             assert_int_equal(status, EVN_MEMORY);
-            assert_int_equal(evn_loop_failed_unit(f.loop), 2);
+            assert_int_equal(evn_loop_about(f.loop).failed_unit, 2);
             failures++;
         }
         plain(f.face, FACES, sizeof(double), 1, f.want);
@@ -837,7 +837,7 @@ TEST(device_fails) {
                         failures++;
                         assert_int_equal(status, EVN_DEVICE);
                         assert_int_equal(h.open[0], 0);
-                        assert_int_equal(evn_loop_failed_unit(f.loop), 2);
+                        assert_int_equal(evn_loop_about(f.loop).failed_unit, 2);
                         /* and again */
                         assert_int_equal(evn_exchange_run(h.x[0]), EVN_DEVICE);
                     } else if (halves) {
@@ -869,7 +869,7 @@ TEST(opens_with_one_lost) {
         assert_int_equal(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL),
                          EVN_DEVICE);
         assert_null(x);
-        assert_int_equal(evn_loop_failed_unit(f.loop), 1 + bad);
+        assert_int_equal(evn_loop_about(f.loop).failed_unit, 1 + bad);
         end(&f);
     }
 }

@@ -114,7 +114,7 @@ static void loops(void) {
     say("a visit", evn_loop_visit(loop, counts, times));
     say("a visit of nobody", evn_loop_visit(loop, NULL, NULL));
     say("an access", evn_loop_visit_host(loop, counts, times, 7));
-    say("a job", evn_units_run((evn_units *)evn_loop_units(loop), job, units));
+    say("a job", evn_units_run((evn_units *)evn_loop_about(loop).units, job, units));
     for (int t = 0; t < TASKS; t++) printf("%d", times[t]);
     printf(" %d %d\n", units[0], units[1]);
     const int *owner = evn_loop_owner(loop), *next = evn_loop_next(loop, NULL);

@@ -113,6 +113,7 @@ contains
         integer :: t
         integer(c_size_t) :: offset
         real(c_double), target, save :: block(10)
+        type(evn_loop_info) :: info
         type(evn_loop_totals) :: totals
         type(evn_unit_stats) :: stats(0:2)
         type(evn_burst) :: burst
@@ -128,7 +129,8 @@ contains
         call say('a visit', evn_loop_visit(loop, counts, c_loc(times)))
         call say('a visit of nobody', evn_loop_visit(loop, arg=c_null_ptr))
         call say('an access', evn_loop_visit_host(loop, counts, c_loc(times), 7))
-        call say('a job', evn_units_run(evn_loop_units(loop), job, c_loc(units)))
+        info = evn_loop_about(loop)
+        call say('a job', evn_units_run(info%units, job, c_loc(units)))
         print '(7i1, 2(1x, i0))', times, units
         owner => evn_loop_owner(loop)
         next => evn_loop_next(loop)

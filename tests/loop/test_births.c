@@ -248,7 +248,7 @@ static void test_lost_on(const char *list, int nothing_comes) {
             lost += status != EVN_OK;
         }
         if (status) assert_int_equal(status, EVN_DEVICE);
-        if (status) assert_true(evn_loop_failed_unit(f.loop) >= 0);
+        if (status) assert_true(evn_loop_about(f.loop).failed_unit >= 0);
         end(&f);
     }
     assert_in_range(lost, 1, 60);

@@ -222,7 +222,7 @@ static void check_gpu_times(struct fixture *f, int u) {
     const int devices = evn_unit_devices(evn_units_get(f->units, u));
     int task[4][TASKS], count[4] = {0}, device[TASKS];
     double longest = 0, sum = 0;
-    evn_loop_devices(f->loop, device);
+    evn_loop_devices(f->loop, 0, device);
     for (int t = 0; t < TASKS; t++)
         if (evn_loop_owner(f->loop)[t] == u) task[device[t]][count[device[t]]++] = t;
     for (int d = 0; d < devices; d++) {
@@ -586,7 +586,7 @@ TEST(on_devices) {
     struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:3", DEVICES, "static");
     int device[TASKS], last = 0;
-    evn_loop_devices(f.loop, device);
+    evn_loop_devices(f.loop, 0, device);
     ok(evn_loop_bring(f.loop));
     for (int t = 0; t < TASKS; t++) {
         const int owner = evn_loop_owner(f.loop)[t];
@@ -598,7 +598,7 @@ TEST(on_devices) {
     }
     end(&f);
     begin(&f, "1:GPU:2", DEVICES, "dynamic");
-    evn_loop_devices(f.loop, device);
+    evn_loop_devices(f.loop, 0, device);
     for (int t = 0; t < TASKS; t++) assert_int_equal(device[t], -1);
     static const struct {
         double weight[6];
@@ -608,9 +608,9 @@ TEST(on_devices) {
         evn_schedule *schedule;
         evn_loop *loop = open_loop(f.units, &schedule, "static",
                                    (evn_problem){.tasks = 6, .weight = c[i].weight});
-        evn_loop_devices(loop, device);
+        evn_loop_devices(loop, 0, device);
         for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
-        evn_loop_devices_now(loop, device);
+        evn_loop_devices(loop, 1, device);
         for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
         close_loop(loop, schedule);
     }

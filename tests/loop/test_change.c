@@ -224,7 +224,7 @@ static void check_inherited(const struct fixture *f, const struct change *c, con
 /* For records. */
 static void check_noted(const struct fixture *f, const struct change *c, int generation,
                         const int *had, const double *took, int before) {
-    assert_int_equal(evn_loop_generation(f->loop), generation + 1);
+    assert_int_equal(evn_loop_about(f->loop).generation, generation + 1);
     const evn_changed noted = evn_loop_changed(f->loop, generation);
     int kept = 0, moved = 0, gone = 0, draws;
     const int *next = evn_loop_next(f->loop, &draws), *owner = evn_loop_owner(f->loop);
@@ -267,9 +267,9 @@ static void change_tasks(struct fixture *f) {
     memcpy(owner, evn_loop_owner(f->loop), n * sizeof *owner);
     memcpy(seconds, evn_loop_seconds(f->loop), n * sizeof *seconds);
     memcpy(weight, evn_schedule_problem(f->schedule)->weight, n * sizeof *weight);
-    const int generation = evn_loop_generation(f->loop);
+    const int generation = evn_loop_about(f->loop).generation;
     ok(evn_loop_change(f->loop, &c.of));
-    assert_int_equal(evn_loop_generation(f->loop), generation + 1);
+    assert_int_equal(evn_loop_about(f->loop).generation, generation + 1);
     check_noted(f, &c, generation, owner, seconds, (int)n);
     follow(f, &c);
     check_inherited(f, &c, owner, seconds, weight);
@@ -602,7 +602,7 @@ static void check_as_before(struct fixture *f, const char *text, int generation)
     char *now = evn_schedule_export(f->schedule);
     assert_string_equal(now, text);
     free(now);
-    assert_int_equal(evn_loop_generation(f->loop), generation);
+    assert_int_equal(evn_loop_about(f->loop).generation, generation);
     assert_int_equal(evn_schedule_problem(f->schedule)->tasks, f->blocks);
     check_exchange(f);
 }
@@ -635,7 +635,7 @@ TEST(failing) {
                 void *host[MOST];
                 char *text = evn_schedule_export(f.schedule);
                 invent_change(&f, &c);
-                const int generation = evn_loop_generation(f.loop);
+                const int generation = evn_loop_about(f.loop).generation;
                 EACH(evn_loop_change(f.loop, &c.of), check_as_before(&f, text, generation));
                 free(text);
                 follow(&f, &c);
@@ -689,7 +689,7 @@ TEST(mistakes) {
     expect(evn_loop_change(f.loop, &c), "task 0 is kept and has 3 origins, expected 1");
     assert_fails(evn_loop_run(f.loop, changing_body, &f), EVN_BODY,
                  "evn_loop_change() while its units are at work");
-    assert_int_equal(evn_loop_generation(f.loop), 0);
+    assert_int_equal(evn_loop_about(f.loop).generation, 0);
     check_exchange(&f);
     /* faces: of no task, on old ones, dropped twice or never there */
     evn_face face = face_of(&f, &f.face[0]);

@@ -315,7 +315,7 @@ static evn_status call_bear(const void *arg) {
  * hear of it alike, and what there is stays as it was; `complete`: also values. */
 static void call(evn_status (*made)(const void *arg), const void *arg, int complete) {
     const evn_schedule *schedule = evn_loop_schedule(loop);
-    const int generation = evn_loop_generation(loop);
+    const int generation = evn_loop_about(loop).generation;
     const size_t owners = (size_t)tasks * sizeof(int);
     int owner[MOST];
     long i = complete ? fails_from : 1;
@@ -336,7 +336,7 @@ static void call(evn_status (*made)(const void *arg), const void *arg, int compl
             return;
         }
         must(status == EVN_MEMORY || (made == call_bear && status == EVN_BODY));
-        must(evn_loop_generation(loop) == generation);
+        must(evn_loop_about(loop).generation == generation);
         char *now = evn_schedule_export(schedule);
         must(!strcmp(before, now));
         must(!memcmp(owner, evn_loop_owner(loop), owners));
@@ -646,7 +646,7 @@ static void rounds(evn_cluster *ranks) {
     if (is_session()) collect();
     run_step();
     check(); /* what was collected is gone again */
-    must(evn_loop_generation(loop) == trial->rounds);
+    must(evn_loop_about(loop).generation == trial->rounds);
     must(evn_schedule_problem(evn_loop_schedule(loop))->tasks == tasks);
     if (trial->few) must(mended >= trial->rounds);
     if (is_session() && steps_move()) must(evn_loop_sum(loop).moved > 0);
@@ -768,12 +768,12 @@ static void no_room(evn_cluster *ranks) {
     const evn_change c = {.tasks = 2, .first = first, .from = from, .links = -1};
     must_give(evn_loop_change(loop, &c), EVN_MEMORY);
     must(strstr(evn_message(), "no room for task 13"));
-    must(evn_loop_generation(loop) == 0);
+    must(evn_loop_about(loop).generation == 0);
     run_step();
     check();
     fail_make = 0;
     must_ok(evn_loop_change(loop, &c));
-    must(evn_loop_generation(loop) == 1);
+    must(evn_loop_about(loop).generation == 1);
     close_line();
 }
 

@@ -198,7 +198,7 @@ static evn_status change_to(struct program *p, int to, const int *first, const i
     evn_status status = evn_loop_change(p->loop, &c);
     if (status) return status;
     p->mesh = to;
-    p->mesh_of[evn_loop_generation(p->loop)] = to;
+    p->mesh_of[evn_loop_about(p->loop).generation] = to;
     return add_faces(p, m, kept);
 }
 

@@ -54,8 +54,8 @@ int calls_loop(struct world *w, int row) {
 }
 
 int calls_loop_asking(struct world *w, int row) {
-    SAYS("NULL", evn_loop_devices(w->loop, NULL))
-    SAYS("NULL", evn_loop_devices_now(w->loop, NULL))
+    SAYS("NULL", evn_loop_devices(w->loop, 0, NULL))
+    SAYS("NULL", evn_loop_devices(w->loop, 1, NULL))
     USAGE("latest 0 bursts", evn_loop_keep_bursts(w->loop, 0))
     USAGE("latest -1 bursts", evn_loop_keep_bursts(w->loop, -1))
     USAGE("1 or more", evn_loop_keep_bursts(w->loop, INT_MIN))

@@ -11,8 +11,8 @@ WANTED = {"batch": "a batch", "buffer": "buffer", "cluster": "a cluster", "devic
           "program": "program", "queue": "queue", "recovery": "a recovery", "schedule": "a schedule", "session": "a session",
           "shared": "the shared memory", "simulation": "a simulation", "trace": "a trace", "unit": "a unit", "units": "units"}
 MINUS_ONE = set("""evn_batch_device evn_batch_next evn_batch_origins evn_batch_space evn_cluster_first_unit evn_cluster_rank evn_cluster_rank_of
-    evn_distributed_sum evn_exchange_needs evn_exchange_pairs evn_loop_failed_unit
-    evn_loop_first_unit evn_loop_generation evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where
+    evn_distributed_sum evn_exchange_needs evn_exchange_pairs
+    evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where
     evn_unit_core_kind evn_unit_core_number evn_unit_device_number evn_unit_number""".split())
 NO_NUMBER = {"evn_unit_taken"}
 # NULL is right for them, or another argument is looked at first: they are in the lists

@@ -56,7 +56,7 @@ void ranks_change(struct world *w) {
     CHANGE("arrays on rank", most, 0.5)
     ONE("all ranks make the same calls",
         ODD ? evn_loop_change(w->own, &same_tasks) : evn_loop_visit(w->own, nothing, NULL))
-    must(evn_loop_generation(w->own) == 0);
+    must(evn_loop_about(w->own).generation == 0);
     must_ok(evn_loop_change(w->own, &same_tasks)); /* and what is right is done */
     goes_on(w);
 }
@@ -178,7 +178,7 @@ void ranks_births(struct world *w) {
     ONE("which a task of before has", change_with(w, &b, w->region[0]))
     ONE("which a task of before has", change_with(w, &b, w->region[TASKS - 1]))
     ONE("named twice", change_with(w, &b, b.region[w->rank == RANKS - 1 ? OWN - 1 : TASKS - 1]))
-    must(evn_loop_generation(w->placed) == 0);
+    must(evn_loop_about(w->placed).generation == 0);
     change(w, &b); /* and what is right is done */
     must_ok(evn_loop_bear(w->placed, bear, NULL, EVN_READ));
     goes_on(w);

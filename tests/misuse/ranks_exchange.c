@@ -122,7 +122,7 @@ void ranks_halves(struct world *w) {
     ALL("second half", (starts(w), evn_exchange_add(w->own_halo, 1, &face, host)))
     ALL("second half", (starts(w), evn_exchange_add(w->own_halo, 0, NULL, host)))
     ALL("second half", (starts(w), evn_exchange_drop(w->own_halo, 1, each)))
-    must(evn_loop_generation(w->own) == 0);
+    must(evn_loop_about(w->own).generation == 0);
     starts(w);
     goes_on(w);
     must_ok(evn_loop_change(w->own, &same_tasks)); /* once it is finished */

@@ -426,10 +426,10 @@ static void case_loop(struct dice *d) {
     if (wrongly) fault("a right call fails");
     goes_on(&g, 1);
     for (int i = 0, sound = 1; i < 4; i++) {
-        const int generation = evn_loop_generation(g.loop);
+        const int generation = evn_loop_about(g.loop).generation;
         weigh(d, g.schedule, g.loop, &refused);
         change_loop(&g, d, &refused);
-        sound = sound && evn_loop_generation(g.loop) == generation;
+        sound = sound && evn_loop_about(g.loop).generation == generation;
         goes_on(&g, sound);
         other_faces(&g, d, &refused);
     }
@@ -616,9 +616,9 @@ static void case_session(struct dice *d) {
     }
     goes_on(&g, 1);
     for (int i = 0, sound = 1; i < 3; i++) {
-        const int generation = evn_loop_generation(g.loop);
+        const int generation = evn_loop_about(g.loop).generation;
         change_loop(&g, d, &refused);
-        sound = sound && evn_loop_generation(g.loop) == generation;
+        sound = sound && evn_loop_about(g.loop).generation == generation;
         goes_on(&g, sound);
         TRY(&refused, "evn_session_collect()", evn_session_collect(s, g.loop));
     }

@@ -470,7 +470,7 @@ struct said {
 static struct said ask(const evn_loop *loop) {
     struct said x = {.totals = evn_loop_sum(loop)};
     x.tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
-    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
+    for (int u = 0; u < evn_units_count(evn_loop_about(loop).units); u++)
         x.unit[u] = evn_loop_stats(loop, u);
     memcpy(x.owner, evn_loop_owner(loop), (size_t)x.tasks * sizeof(int));
     memcpy(x.seconds, evn_loop_seconds(loop), (size_t)x.tasks * sizeof(double));

@@ -244,6 +244,13 @@ module evener
         real(c_double) :: bytes_in = 0
         real(c_double) :: bytes_out = 0
     end type
+    type, bind(c) :: evn_loop_info
+        type(c_ptr) :: units = c_null_ptr
+        type(c_ptr) :: cluster = c_null_ptr
+        integer(c_int) :: first_unit = 0
+        integer(c_int) :: failed_unit = -1
+        integer(c_int) :: generation = 0
+    end type
     type, bind(c) :: evn_loop_medians
         real(c_double) :: compute_s = 0
         real(c_double) :: exchange_s = 0
@@ -511,8 +518,6 @@ module evener
             type(c_ptr), value :: loop; integer(c_int), value :: task; end
         integer(c_int) function evn_loop_allgather(loop, values, bytes) bind(c); import
             type(c_ptr), value :: loop, values; integer(c_size_t), value :: bytes; end
-        type(c_ptr) function evn_loop_cluster(loop) bind(c); import; type(c_ptr), value :: loop; end
-        integer(c_int) function evn_loop_first_unit(loop) bind(c); import; type(c_ptr), value :: loop; end
         integer(c_int) function evn_loop_place(loop, place, regions, region, access) bind(c); import
             type(c_ptr), value :: loop, place; integer(c_int), value :: regions
             integer(c_int), intent(in) :: region(*), access(*); end
@@ -530,18 +535,15 @@ module evener
         integer(c_int) function evn_loop_stealing(loop, allowed) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: allowed; end
         integer(c_int) function evn_loop_bring(loop) bind(c); import; type(c_ptr), value :: loop; end
-        subroutine evn_loop_devices(loop, device) bind(c); import
-            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
-        subroutine evn_loop_devices_now(loop, device) bind(c); import
-            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
-        integer(c_int) function evn_loop_failed_unit(loop) bind(c); import; type(c_ptr), value :: loop; end
+        type(evn_loop_info) function evn_loop_about(loop) bind(c); import; type(c_ptr), value :: loop; end
+        subroutine evn_loop_devices(loop, now, device) bind(c); import
+            type(c_ptr), value :: loop; integer(c_int), value :: now; integer(c_int), intent(inout) :: device(*); end
         integer(c_int) function evn_loop_keep_bursts(loop, max) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: max; end
         integer(c_int) function evn_loop_bursts(loop, unit) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: unit; end
         type(evn_burst) function evn_loop_burst(loop, unit, i) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: unit, i; end
-        type(c_ptr) function evn_loop_units(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(c_ptr) function evn_loop_schedule(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(evn_unit_stats) function evn_loop_stats(loop, unit) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: unit; end
@@ -553,7 +555,6 @@ module evener
         ! ---- <evener/change.h> ----
         integer(c_int) function evn_loop_change(loop, change) bind(c); import
             type(c_ptr), value :: loop; type(evn_change), intent(in) :: change; end
-        integer(c_int) function evn_loop_generation(loop) bind(c); import; type(c_ptr), value :: loop; end
         type(evn_changed) function evn_loop_changed(loop, i) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: i; end
         integer(c_int) function evn_loop_bear(loop, body, arg, origins) bind(c); import

@@ -295,7 +295,7 @@ static int stays(const evn_exchange *x) {
         if (next[t] != loop->owner[t]) return 0;
     /* a unit of several devices deals tasks that were drawn out anew */
     const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
-    if (several) evn_loop_devices(loop, x->device);
+    if (several) evn_loop_devices(loop, 0, x->device);
     for (int i = 0; i < x->parts; i++) {
         if (exchange_is_remote(x, &x->part[i])) continue;
         const struct end *e = &x->plan.end[x->part[i].end];

@@ -255,11 +255,6 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
 
 void loop_tie(evn_loop *loop, const struct loop_tie *tie) { loop->tie = *tie; }
 
-int evn_loop_generation(const evn_loop *loop) {
-    NEED_OR(-1, loop, "a loop");
-    return loop->generation;
-}
-
 const int *evn_loop_born(const evn_loop *loop, int *count) {
     NEED_OR(NULL, loop, "a loop");
     NEED_OR(NULL, count, "where to put how many are born");

@@ -447,11 +447,6 @@ evn_status evn_loop_bring(evn_loop *loop) {
     return status || (!loop->place && !loop->together) ? status : loop_visit(loop, NULL, NULL);
 }
 
-int evn_loop_failed_unit(const evn_loop *loop) {
-    NEED_OR(-1, loop, "a loop");
-    return loop->failed_unit;
-}
-
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].stats.exchange_s += busy[u];
@@ -653,23 +648,15 @@ evn_status evn_loop_stealing(evn_loop *loop, int allowed) {
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-const evn_units *evn_loop_units(const evn_loop *loop) {
-    NEED_OR(NULL, loop, "a loop");
-    return loop->units;
+evn_loop_info evn_loop_about(const evn_loop *loop) {
+    NEED_OR((evn_loop_info){0}, loop, "a loop");
+    return (evn_loop_info){loop->units, loop->cluster, loop->first, loop->failed_unit,
+                           loop->generation};
 }
+
 const evn_schedule *evn_loop_schedule(const evn_loop *loop) {
     NEED_OR(NULL, loop, "a loop");
     return loop->schedule;
-}
-
-evn_cluster *evn_loop_cluster(const evn_loop *loop) {
-    NEED_OR(NULL, loop, "a loop");
-    return loop->cluster;
-}
-
-int evn_loop_first_unit(const evn_loop *loop) {
-    NEED_OR(-1, loop, "a loop");
-    return loop->first;
 }
 
 int evn_loop_has(const evn_loop *loop, int task) {

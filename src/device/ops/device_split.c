@@ -82,18 +82,13 @@ static void devices_of(const evn_loop *loop, const int *owner, int *device) {
     }
 }
 
-void evn_loop_devices(const evn_loop *loop, int *device) {
+void evn_loop_devices(const evn_loop *loop, int now, int *device) {
     NEED_OR(, loop, "a loop");
     NEED_OR(, device, "where to put the tasks' devices");
-    if (!loop_chunk(loop)) {
+    if (now)
+        devices_of(loop, loop->owner, device);
+    else if (!loop_chunk(loop))
         devices_of(loop, loop_next(loop), device);
-        return;
-    }
-    for (int t = 0; t < loop->problem->tasks; t++) device[t] = -1;
-}
-
-void evn_loop_devices_now(const evn_loop *loop, int *device) {
-    NEED_OR(, loop, "a loop");
-    NEED_OR(, device, "where to put the tasks' devices");
-    devices_of(loop, loop->owner, device);
+    else
+        for (int t = 0; t < loop->problem->tasks; t++) device[t] = -1;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 int trace_changes(const evn_trace *t, int loop) {
-    return t->kept ? t->kept->loop[loop].changes : evn_loop_generation(t->loop);
+    return t->kept ? t->kept->loop[loop].changes : evn_loop_about(t->loop).generation;
 }
 
 evn_changed trace_change(const evn_trace *t, int loop, int i) {
@@ -52,7 +52,7 @@ int trace_has_changes(const evn_trace *t, int loop) {
 evn_changed *evn_trace_changes(const evn_loop *loop, double shift, int *changes) {
     NEED_OR(NULL, loop, "a loop");
     NEED_OR(NULL, changes, "where to put the number of changes");
-    const int count = evn_loop_generation(loop);
+    const int count = evn_loop_about(loop).generation;
     evn_changed *copy = malloc(((size_t)count + 1) * sizeof *copy);
     for (*changes = 0; copy && *changes < count; ++*changes) {
         copy[*changes] = evn_loop_changed(loop, *changes);

@@ -122,7 +122,7 @@ void evn_trace_close(evn_trace *t) {
 /* ---- this rank's --------------------------------------------------------------------------- */
 
 const evn_units *trace_own(const evn_trace *t) {
-    return t->loop ? evn_loop_units(t->loop) : t->kept->own;
+    return t->loop ? evn_loop_about(t->loop).units : t->kept->own;
 }
 
 static double origin_of(const evn_trace *t) {

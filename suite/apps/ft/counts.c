@@ -29,7 +29,7 @@ static void add_devices(const struct run_result *r, double *count) {
 evn_status counts_of_ranks(const evn_loop *loop, const struct fields *f,
                            const struct funnel *funnel, const double before[FT_COUNTS],
                            ft_result *r) {
-    const evn_units *units = evn_loop_units(loop);
+    const evn_units *units = evn_loop_about(loop).units;
     double mine[FT_COUNTS], *all = NULL;
     int count = 0;
     counts_now(f, funnel, mine);

@@ -331,7 +331,7 @@ static int is_here(void *arg, int task) {
 
 /* The space of a local task's unit: its first device if unknown. */
 static int space_of(const struct run *run, int unit, int device) {
-    const evn_unit *mine = evn_units_get(run->units, unit - evn_loop_first_unit(run->loop));
+    const evn_unit *mine = evn_units_get(run->units, unit - evn_loop_about(run->loop).first_unit);
     return places_space(&run->places, mine, device < 0 ? 0 : device);
 }
 
@@ -341,7 +341,7 @@ static evn_status find_owners(struct run *run) {
     const int *unit = evn_loop_next(run->loop, NULL);
     if (run->is_dealt && !memcmp(unit, run->unit, bytes)) return EVN_OK;
     memcpy(run->unit, unit, bytes);
-    evn_loop_devices(run->loop, run->space);
+    evn_loop_devices(run->loop, 0, run->space);
     for (int t = 0; t < run->w.tasks; t++) {
         run->rank[t] = run->cluster ? evn_cluster_rank_of(run->cluster, unit[t]) : 0;
         run->space[t] = is_here(run, t) ? space_of(run, unit[t], run->space[t]) : EVN_HOST;

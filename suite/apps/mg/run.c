@@ -506,7 +506,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r)
     status = evn_loop_stealing(run->loop, 0);
     if (status) return status;
     run->state.states.loop = run->loop;
-    run->cluster = evn_loop_cluster(run->loop);
+    run->cluster = evn_loop_about(run->loop).cluster;
     status = ranks_agreed(run->cluster, check_memory(run));
     if (!status) status = ranks_agreed(run->cluster, make_room(run));
     if (!status) status = ranks_agreed(run->cluster, evn_loop_homes(run->loop, &home, run));

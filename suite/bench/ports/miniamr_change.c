@@ -331,13 +331,13 @@ double port_check_sum(int var) {
 void port_close(void) {
     long long moved = 0, all_born = 0, most = 0;
     double seconds = 0;
-    for (int c = 0; c < evn_loop_generation(loop); c++) {
+    for (int c = 0; c < evn_loop_about(loop).generation; c++) {
         const evn_changed change = evn_loop_changed(loop, c);
         moved += change.moved, all_born += change.born, seconds += change.seconds;
         if (change.tasks > most) most = change.tasks;
     }
     printf("Changes: %d, %lld born, %lld moved, at most %lld blocks, %.4f s\n",
-           evn_loop_generation(loop), all_born, moved, most, seconds);
+           evn_loop_about(loop).generation, all_born, moved, most, seconds);
     fflush(stdout);
     evn_exchange_close(halo);
     evn_place_close(place);

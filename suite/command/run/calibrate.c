@@ -57,7 +57,7 @@ static evn_status inspect(const evn_loop *loop, void *arg) {
     int whole = 0; /* a batch was taken as a whole: the loop has shared its time out */
     times->failed = !sample || !count;
     const int last = evn_schedule_instance(evn_loop_schedule(loop));
-    for (int u = 0; !times->failed && u < evn_units_count(evn_loop_units(loop)); u++)
+    for (int u = 0; !times->failed && u < evn_units_count(evn_loop_about(loop).units); u++)
         for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
             const evn_burst b = evn_loop_burst(loop, u, i);
             if (b.kind != EVN_BURST_COMPUTE || b.instance < last - steps) continue;

@@ -70,7 +70,7 @@ int filing_has(void *states, int part) {
 
 void filing_by_owner(struct filing *f, int here) {
     struct states *s = f->states;
-    const int first = evn_loop_first_unit(s->loop);
+    const int first = evn_loop_about(s->loop).first_unit;
     for (int i = 0; i < s->parts; i++)
         f->unit[i] = here && filing_has(s, i) ? owner_of(s, i) - first : -1;
 }

@@ -54,7 +54,7 @@ int run_share(const struct run_result *r, const evn_problem *tasks, int u, doubl
 
 /* Device `number` of all units; NULL: it was lost. */
 static evn_device *device_of(const struct timed *t, int number) {
-    const evn_units *units = evn_loop_units(t->loop);
+    const evn_units *units = evn_loop_about(t->loop).units;
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
         for (int i = 0; i < evn_unit_devices(unit); i++)
@@ -101,7 +101,7 @@ static evn_status read_phases(struct run_phases *p, evn_device *device) {
 
 static evn_status start_counters(struct timed *t) {
     struct run_result *r = t->result;
-    r->devices = device_numbers(evn_loop_units(t->loop));
+    r->devices = device_numbers(evn_loop_about(t->loop).units);
     if (!r->devices) return EVN_OK;
     r->device = calloc((size_t)r->devices, sizeof *r->device);
     if (!r->device) return evn_fail(EVN_MEMORY, "no memory for %d devices", r->devices);
@@ -145,13 +145,13 @@ static evn_status begin_times(struct timed *t) {
     t->sample = sample;
     t->samples = 0;
     t->tasks = tasks;
-    t->generation = evn_loop_generation(t->loop);
+    t->generation = evn_loop_about(t->loop).generation;
     return EVN_OK;
 }
 
 /* Times of other tasks than before are those of the instances to come. */
 static evn_status note_times(struct timed *t) {
-    if (t->generation != evn_loop_generation(t->loop)) return begin_times(t);
+    if (t->generation != evn_loop_about(t->loop).generation) return begin_times(t);
     const size_t tasks = (size_t)t->tasks;
     memcpy(t->sample + (size_t)(t->samples++ % SAMPLES) * tasks, evn_loop_seconds(t->loop),
            tasks * sizeof *t->sample);
@@ -178,7 +178,7 @@ evn_status timed_begin(struct timed *t) {
     evn_status status = begin_times(t);
     if (!status) status = start_counters(t);
     evn_loop_reset_stats(t->loop);
-    const evn_units *units = evn_loop_units(t->loop);
+    const evn_units *units = evn_loop_about(t->loop).units;
     for (int u = 0; u < evn_units_count(units); u++) evn_unit_reset_taken(evn_units_get(units, u));
     if (!status && t->options->bursts) status = evn_loop_keep_bursts(t->loop, t->options->bursts);
     return begin_with(t->options, t->loop, status);
@@ -188,15 +188,15 @@ evn_status timed_begin(struct timed *t) {
 static void slow_down(struct timed *t, int done) {
     const struct run_slow *slow = &t->options->slow;
     if (t->slowed || slow->factor <= 1 || done < slow->step) return;
-    evn_unit *unit =
-        evn_units_get(evn_loop_units(t->loop), slow->unit - evn_loop_first_unit(t->loop));
+    evn_unit *unit = evn_units_get(evn_loop_about(t->loop).units,
+                                   slow->unit - evn_loop_about(t->loop).first_unit);
     if (unit) evn_unit_slow(unit, slow->factor);
     t->slowed = 1;
 }
 
 /* Restores the units' speeds. */
 static void end_slow(struct timed *t) {
-    const evn_units *units = evn_loop_units(t->loop);
+    const evn_units *units = evn_loop_about(t->loop).units;
     for (int u = 0; t->slowed && u < evn_units_count(units); u++)
         evn_unit_slow(evn_units_get(units, u), 1);
     t->slowed = 0;
@@ -249,7 +249,7 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
 /* Our units, as the result tells of them, and the numbers of their cores. EVN_MEMORY. */
 static evn_status describe_units(const struct timed *t, struct run_unit **unit, int **core,
                                  int *cores) {
-    const evn_units *units = evn_loop_units(t->loop);
+    const evn_units *units = evn_loop_about(t->loop).units;
     const int count = evn_units_count(units);
     *cores = 0;
     for (int u = 0; u < count; u++) *cores += evn_unit_cores(evn_units_get(units, u));
@@ -278,7 +278,8 @@ static evn_status describe_units(const struct timed *t, struct run_unit **unit, 
 
 static evn_status share_totals(struct timed *t) {
     evn_loop_totals mine = evn_loop_sum(t->loop);
-    const double visited = t->visited ? t->visited[evn_units_count(evn_loop_units(t->loop))] : 0;
+    const double visited =
+        t->visited ? t->visited[evn_units_count(evn_loop_about(t->loop).units)] : 0;
     mine.compute_s += visited;
     mine.exchange_s -= visited;
     evn_loop_totals *total = &t->result->totals, *all = NULL;
@@ -298,7 +299,7 @@ static evn_status share_units(struct timed *t) {
     struct run_unit *unit = NULL;
     int *core = NULL, cores = 0;
     evn_status status = describe_units(t, &unit, &core, &cores);
-    const int count = evn_units_count(evn_loop_units(t->loop));
+    const int count = evn_units_count(evn_loop_about(t->loop).units);
     evn_cluster *cluster = t->options->cluster;
     if (cluster) status = evn_cluster_agree(cluster, status);
     if (!status)
@@ -313,7 +314,7 @@ static evn_status share_units(struct timed *t) {
 }
 
 static evn_status share_ranks(struct timed *t) {
-    const evn_units *units = evn_loop_units(t->loop);
+    const evn_units *units = evn_loop_about(t->loop).units;
     const evn_machine *m = evn_units_machine(units);
     evn_cluster *cluster = t->options->cluster;
     const evn_loop_totals total = evn_loop_sum(t->loop);

@@ -331,7 +331,7 @@ static evn_status begin(struct run *run, evn_schedule *schedule,
                         const struct run_options *options) {
     evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, options->cluster);
     if (status) return status;
-    run->cluster = evn_loop_cluster(run->loop);
+    run->cluster = evn_loop_about(run->loop).cluster;
     run->ranks = run->cluster ? evn_cluster_size(run->cluster) : 1;
     run->rank = run->cluster ? evn_cluster_rank(run->cluster) : 0;
     status = ranks_agreed(run->cluster, check_units(run, schedule));

@@ -35,8 +35,8 @@ static int device_of(const struct split *s, int unit, int number) {
 
 /* Finds the place of each task by these owners, for the devices that are noted. */
 static void find_places(struct split *s, const evn_loop *loop, const int *owner) {
-    const int first = evn_loop_first_unit(loop);
-    evn_cluster *cluster = evn_loop_cluster(loop);
+    const int first = evn_loop_about(loop).first_unit;
+    evn_cluster *cluster = evn_loop_about(loop).cluster;
     for (int t = 0; t < s->tasks; t++) {
         if (cluster && !evn_loop_has(loop, t))
             s->next[t] = -1 - evn_cluster_rank_of(cluster, owner[t]);
@@ -383,7 +383,7 @@ static int changed(const struct split *s) {
 evn_status split_plan(struct split *s, const evn_loop *loop, struct pieces *pieces) {
     if (!s->count) return EVN_OK;
     for (int i = 0; i < s->count; i++) part_swap(&s->part[i]);
-    evn_loop_devices_now(loop, s->device);
+    evn_loop_devices(loop, 1, s->device);
     find_places(s, loop, evn_loop_owner(loop));
     return changed(s) ? move(s, pieces, 0) : EVN_OK;
 }
@@ -400,7 +400,7 @@ evn_status split_before(struct split *s, const evn_loop *loop) {
     if (!s->count) return EVN_OK;
     const int *owner = evn_loop_next(loop, &draws);
     if (draws) return refuse_draws();
-    evn_loop_devices(loop, s->device);
+    evn_loop_devices(loop, 0, s->device);
     find_places(s, loop, owner);
     if (!changed(s)) return EVN_OK;
     evn_status status = move(s, NULL, 1);
@@ -431,7 +431,7 @@ static evn_status make_lists(struct split *s) {
 
 evn_status split_open(struct split *s, const struct problem *p, struct halo *halo,
                       const evn_loop *loop, int tasks) {
-    const evn_units *units = evn_loop_units(loop);
+    const evn_units *units = evn_loop_about(loop).units;
     *s = (struct split){.p = p, .halo = halo, .tasks = tasks};
     const int devices = evn_units_devices(units);
     if (!devices) return EVN_OK;
@@ -446,12 +446,12 @@ evn_status split_open(struct split *s, const struct problem *p, struct halo *hal
             s->part[i].number = d;
         }
     }
-    s->whole = devices == 1 && evn_units_count(units) == 1 && !evn_loop_cluster(loop);
+    s->whole = devices == 1 && evn_units_count(units) == 1 && !evn_loop_about(loop).cluster;
     if (status) return status;
     int draws;
     evn_loop_next(loop, &draws);
     if (draws) return refuse_draws();
-    evn_loop_devices_now(loop, s->device);
+    evn_loop_devices(loop, 1, s->device);
     find_places(s, loop, evn_loop_owner(loop));
     memcpy(s->place, s->next, (size_t)tasks * sizeof *s->place);
     status = make_memory(s);

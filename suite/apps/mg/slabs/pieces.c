@@ -35,7 +35,7 @@ static void cut(struct pieces *p, int begin, int count, int share) {
 }
 
 static int cores_of(const evn_loop *loop, int unit) {
-    evn_unit *u = evn_units_get(evn_loop_units(loop), unit - evn_loop_first_unit(loop));
+    evn_unit *u = evn_units_get(evn_loop_about(loop).units, unit - evn_loop_about(loop).first_unit);
     return u ? evn_unit_cores(u) : 1;
 }
 

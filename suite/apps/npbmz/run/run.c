@@ -293,7 +293,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
 
 /* The unit whose failure has ended the run: it says so itself, or its device does; -1. */
 static int failed_unit(const struct run *run) {
-    int failed = evn_loop_failed_unit(run->loop);
+    int failed = evn_loop_about(run->loop).failed_unit;
     for (int u = 0; failed < 0 && u < evn_units_count(run->units); u++) {
         const evn_unit *unit = evn_units_get(run->units, u);
         for (int d = 0; d < evn_unit_devices(unit); d++)
@@ -309,7 +309,7 @@ static evn_status name_zones(const struct run *run, evn_status status) {
     const int failed = run->loop ? failed_unit(run) : -1;
     int first = -1, last = -1;
     for (int z = 0; failed >= 0 && z < run->p->zones; z++)
-        if (evn_loop_owner(run->loop)[z] == evn_loop_first_unit(run->loop) + failed) {
+        if (evn_loop_owner(run->loop)[z] == evn_loop_about(run->loop).first_unit + failed) {
             if (first < 0) first = z;
             last = z;
         }

@@ -87,7 +87,7 @@ static void add_up(evn_crew *crew, int me, int cores, void *arg) {
 static void fetch(evn_unit *unit, void *arg) {
     struct march *m = arg;
     const int devices = evn_unit_devices(unit);
-    const int me = evn_loop_first_unit(m->loop) + evn_unit_number(unit);
+    const int me = evn_loop_about(m->loop).first_unit + evn_unit_number(unit);
     for (int d = 0; d < devices; d++) {
         int *block = m->fetched[evn_place_space(m->place, unit, d)], count = 0;
         for (int b = 0; b < m->p->layout->blocks; b++)
@@ -110,7 +110,7 @@ static void follow_schedule(struct march *m) {
     const int *next = evn_loop_next(m->loop, &draws);
     if (!m->place || draws || !memcmp(m->owner, next, bytes)) return;
     memcpy(m->owner, next, bytes);
-    evn_loop_devices(m->loop, m->device);
+    evn_loop_devices(m->loop, 0, m->device);
     evn_units_run(m->units, fetch, m);
     evn_units_run(m->units, meet, m);
 }
@@ -123,7 +123,7 @@ void sums_read_ahead(struct march *m) {
     const int *next = evn_loop_next(m->loop, &draws);
     if (!l->stream) return;
     for (int b = 0; b < l->blocks; b++) {
-        const int u = draws == 1 ? 0 : next[b] - evn_loop_first_unit(m->loop);
+        const int u = draws == 1 ? 0 : next[b] - evn_loop_about(m->loop).first_unit;
         const evn_unit *unit = evn_units_get(m->units, u);
         m->reader[b] = layout_has(l, b) ? u : -1;
         for (int d = 0; draws != 1 && layout_has(l, b) && d < evn_unit_devices(unit); d++)
@@ -137,7 +137,7 @@ void sums_read_ahead(struct march *m) {
  * counters. */
 static void note_group(struct march *m, int group, double *before) {
     tdbem_result *r = m->r;
-    const int units = evn_units_count(m->units), first = evn_loop_first_unit(m->loop);
+    const int units = evn_units_count(m->units), first = evn_loop_about(m->loop).first_unit;
     double *seconds = r->group_s + (size_t)group * (size_t)units;
     int *blocks = r->group_blocks + (size_t)group * (size_t)units;
     for (int u = 0; u < units; u++) {
