@@ -14,7 +14,7 @@
 #    include <evener/kernel.h>
 #endif
 
-#if EVN_CONTRACT
+#if EVN_CONTRACT && EVN_ON_DEVICE
 #    error "evener/kernel_math.h: a*b+c may be fused; compile with -ffp-contract=off"
 #endif
 
