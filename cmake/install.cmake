@@ -56,7 +56,7 @@ file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/man3)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man3)
 if(EVENER_AWK)
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/evener/*.h)
-    list(FILTER headers EXCLUDE REGEX "/cu[a-z_]*[.]h$")
+    list(FILTER headers EXCLUDE REGEX "/(cu[a-z_]*|kernel_math)[.]h$")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/man-pages.awk)
     execute_process(COMMAND ${EVENER_AWK} -v folder=${CMAKE_BINARY_DIR}/man3 -v version=${PROJECT_VERSION} -f ${PROJECT_SOURCE_DIR}/cmake/man-pages.awk ${headers}
         COMMAND_ERROR_IS_FATAL ANY)

@@ -3,11 +3,12 @@
 #     evener_public_names(OUT)
 #
 # takes headers as text: a line at the margin in which a name evn_* precedes the first bracket declares a function of the library, but for those that are
-# defined in place (static inline, EVN_DEVICE_FUNCTION). cu*.h are evener-cu's. The test `names` finds the same names by a compiler.
+# defined in place (static inline, EVN_DEVICE_FUNCTION). cu*.h are evener-cu's, kernel_math.h has functions in place alone. The test `names` finds the same names
+# by a compiler.
 
 function(evener_public_names out)
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/evener/*.h)
-    list(FILTER headers EXCLUDE REGEX "/cu[a-z_]*[.]h$")
+    list(FILTER headers EXCLUDE REGEX "/(cu[a-z_]*|kernel_math)[.]h$")
     set(names "")
     foreach(header IN LISTS headers)
         set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
