@@ -77,7 +77,8 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
                                    .cluster = p->cluster};
     const struct method_needs far = method_expect(p);
     const double near = (double)p->layout->nnz,
-                 share = METHOD_APART * far.values / (METHOD_APART * far.values + near);
+                 share =
+                     METHOD_APART * far.values / (METHOD_APART * far.values + METHOD_NEAR * near);
     p->told[1] = share;
     evn_status status = far_open(&p->far, p->octree, p->mesh, &fo);
     p->told[0] = share;

@@ -19,10 +19,13 @@ evn_status method_choose(tdbem *p);
 /* Makes p->far, of this rank's rows. Errors as far_open(). */
 evn_status method_make(tdbem *p, const struct slices_options *slices, int cores);
 
+/* Times as long as a value of the plain method take a far one to be made, with skeletons, and a
+ * near one, which has ranges of its own and triangles at the border of near cells, of which a part
+ * is used; and both in a step, with all that is not summation. */
+static const double METHOD_APART = 0.3, METHOD_NEAR = 1.4, METHOD_STEP = 6, METHOD_APART_STEP = 3;
+
 /* What the far field will need: values and bytes of its row-vectors, the bytes of skeletons and of
  * a march's state, from the cells alone; a tenth or two off. */
-static const double METHOD_APART = 0.2; /* times as long as a near value takes a far one to be
-                                           made, with skeletons */
 struct method_needs {
     double values, bytes, state;
 };
