@@ -1,5 +1,5 @@
-/* Resources of the kernels of BT, SP, LU and of TD-BEM's summation (8 steps at a time) on a GPU, as
- * NVRTC compiles them; no GPU is needed.
+/* Resources of the kernels of BT, SP, LU, FT and of TD-BEM's summation (8 steps at a time) on a
+ * GPU, as NVRTC compiles them; no GPU is needed.
  *
  * A line is a kernel on an architecture: registers and spilled bytes of an item, memory of a group,
  * groups and warps that a multiprocessor has at a time (tests/device/occupancy.h), and what the
@@ -26,9 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const evn_kernel_source bt_kernels, sp_kernels, lu_kernels, lu_resident_kernels,
+extern const evn_kernel_source ft_kernels, bt_kernels, sp_kernels, lu_kernels, lu_resident_kernels,
     summation_float_8_kernels, summation_double_8_kernels;
-static const evn_kernel_source *const sources[] = {&bt_kernels,
+static const evn_kernel_source *const sources[] = {&ft_kernels,
+                                                   &bt_kernels,
                                                    &sp_kernels,
                                                    &lu_kernels,
                                                    &lu_resident_kernels,

@@ -25,8 +25,8 @@ static size_t decays(const struct transform *t) {
     return (size_t)t->nx + (size_t)t->ny + (size_t)t->nz;
 }
 
-/* Doubles of the table: twiddle factors of three lines, and of rows or their matrix. */
-static size_t line_doubles(const struct line *l) { return 2 * (size_t)l->n; }
+/* Doubles of the table: roots of three lines, and of rows or their matrix. */
+static size_t line_doubles(const struct line *l) { return 4 * (size_t)(l->n / l->last); }
 static size_t table_doubles(const struct transform *t) {
     return line_doubles(&t->x) + line_doubles(&t->y) + line_doubles(&t->z) + 2 * (size_t)t->nx;
 }
@@ -45,23 +45,24 @@ static struct engine_line add_line(const struct line *l, double *table, int *dou
     struct engine_line e = {.n = l->n,
                             .log = log_of(l->n),
                             .passes = l->passes,
+                            .log_first = log_of(l->first),
                             .log_last = log_of(l->last),
                             .twiddle = *doubles,
                             .order = *numbers};
-    int used = 0;
-    for (int pass = 0, n = l->n; pass < l->passes; pass++, n /= 4) used += 6 * (n / 4);
-    memcpy(table + *doubles, l->twiddle, (size_t)used * sizeof *table);
+    memcpy(table + *doubles, l->twiddle, line_doubles(l) * sizeof *table);
     memcpy(order + *numbers, l->order, (size_t)(l->n / l->last) * sizeof *order);
     *doubles += (int)line_doubles(l);
     *numbers += l->n;
     return e;
 }
 
-/* Factors between packs and lanes: those of a lane for all points, since neighbouring items have
- * neighbouring points. */
-static void add_twiddle(const struct transform *t, double *table) {
-    for (int v = 0; v < PACK; v++)
-        for (int p = 0; p < t->packs; p++) table[v * t->packs + p] = t->x_twiddle[PACK * p + v];
+/* Roots of the transforms over lanes: one number of all packs, then the next one, since
+ * neighbouring items have neighbouring packs. */
+static void add_roots(const struct transform *t, double *table) {
+    for (int v = 0; v < PACK_PART; v++)
+        for (int p = 0; p < t->packs; p++)
+            table[v * t->packs + p] =
+                t->x_twiddle[p / PACK_PART * (4 * PACK) + v * PACK_PART + p % PACK_PART];
 }
 
 static void fill(struct engine *e, double *table, int *order) {
@@ -74,7 +75,7 @@ static void fill(struct engine *e, double *table, int *order) {
     if (t->x_matrix)
         memcpy(table + doubles, t->x_matrix, 2 * (size_t)t->nx * sizeof *table);
     else
-        add_twiddle(t, table + doubles);
+        add_roots(t, table + doubles);
 }
 
 /* Sends both, and waits, since the host's are given back. */

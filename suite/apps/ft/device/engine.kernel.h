@@ -16,7 +16,7 @@ struct engine_way {
 
 /* A line's length and its tables (struct line of line.h). */
 struct engine_line {
-    int n, log, passes, log_last;
+    int n, log, passes, log_first, log_last;
     int twiddle, order; /* where they begin */
 };
 
@@ -36,7 +36,7 @@ struct engine_rows {
     int first, count;        /* planes, their numbers here */
     int log_y, log_x, sign;
     int from, to;
-    int twiddle; /* between lanes and packs; of short rows the matrix */
+    int twiddle; /* of the lanes; of short rows the matrix */
 };
 
 /* The field at the start: a launch. */

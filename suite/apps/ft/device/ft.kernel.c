@@ -27,34 +27,50 @@ EVN_DEVICE_FUNCTION struct cnum cnum_add(struct cnum a, struct cnum b) {
 EVN_DEVICE_FUNCTION struct cnum cnum_sub(struct cnum a, struct cnum b) {
     return cnum_of(a.re - b.re, a.im - b.im);
 }
-EVN_DEVICE_FUNCTION struct cnum cnum_turn(struct cnum a) { return cnum_of(a.im, -a.re); }
-EVN_DEVICE_FUNCTION struct cnum cnum_times(struct cnum a, double re, double im) {
-    return cnum_of(a.re * re - a.im * im, a.re * im + a.im * re);
+/* -i a, if `turned` */
+EVN_DEVICE_FUNCTION struct cnum cnum_turn(struct cnum a, int turned) {
+    return turned ? cnum_of(a.im, -a.re) : a;
 }
 
-EVN_DEVICE_FUNCTION void transform4(struct cnum *a0, struct cnum *a1, struct cnum *a2,
-                                    struct cnum *a3) {
-    const struct cnum s = cnum_add(*a0, *a2), d = cnum_sub(*a0, *a2);
-    const struct cnum t = cnum_add(*a1, *a3), e = cnum_turn(cnum_sub(*a1, *a3));
-    *a0 = cnum_add(s, t);
-    *a1 = cnum_add(d, e);
-    *a2 = cnum_sub(s, t);
-    *a3 = cnum_sub(d, e);
+/* a + b and a - b; turned: -i b for b */
+EVN_DEVICE_FUNCTION void sums(struct cnum *a, struct cnum *b, int turned) {
+    const struct cnum t = cnum_turn(*b, turned);
+    *b = cnum_sub(*a, t);
+    *a = cnum_add(*a, t);
+}
+/* a + w b and a - w b; turned: -i w for w */
+EVN_DEVICE_FUNCTION void pair(struct cnum *a, struct cnum *b, struct cnum w, int turned) {
+    const struct cnum t = cnum_turn(*b, turned);
+    const struct cnum s =
+        cnum_of(a->re + w.re * t.re - w.im * t.im, a->im + w.re * t.im + w.im * t.re);
+    *b = cnum_of(2 * a->re - s.re, 2 * a->im - s.im);
+    *a = s;
 }
 
-EVN_DEVICE_FUNCTION void transform8(struct cnum a[8]) {
-    const double root = 0.70710678118654752440;
-    struct cnum e0 = cnum_add(a[0], a[4]), e1 = cnum_add(a[1], a[5]);
-    struct cnum e2 = cnum_add(a[2], a[6]), e3 = cnum_add(a[3], a[7]);
-    struct cnum o0 = cnum_sub(a[0], a[4]), o1 = cnum_sub(a[1], a[5]);
-    struct cnum o2 = cnum_sub(a[2], a[6]), o3 = cnum_sub(a[3], a[7]);
-    o1 = cnum_of(root * (o1.re + o1.im), root * (o1.im - o1.re));
-    o2 = cnum_turn(o2);
-    o3 = cnum_of(root * (o3.im - o3.re), -root * (o3.re + o3.im));
-    transform4(&e0, &e1, &e2, &e3);
-    transform4(&o0, &o1, &o2, &o3);
-    a[0] = e0, a[1] = o0, a[2] = e1, a[3] = o1;
-    a[4] = e2, a[5] = o2, a[6] = e3, a[7] = o3;
+/* butterfly4 and butterfly8 of line.h, and the same with r = 1 */
+EVN_DEVICE_FUNCTION void butterfly4(struct cnum a[4], struct cnum r, struct cnum r2, int turned) {
+    pair(&a[0], &a[2], r2, turned);
+    pair(&a[1], &a[3], r2, turned);
+    pair(&a[0], &a[1], r, 0);
+    pair(&a[2], &a[3], r, 1);
+}
+EVN_DEVICE_FUNCTION void first4(struct cnum a[4]) {
+    sums(&a[0], &a[2], 0);
+    sums(&a[1], &a[3], 0);
+    sums(&a[0], &a[1], 0);
+    sums(&a[2], &a[3], 1);
+}
+EVN_DEVICE_FUNCTION void first8(struct cnum a[8]) {
+    const struct cnum eighth = cnum_of(0.70710678118654752440, -0.70710678118654752440);
+    sums(&a[0], &a[4], 0);
+    sums(&a[1], &a[5], 0);
+    sums(&a[2], &a[6], 0);
+    sums(&a[3], &a[7], 0);
+    first4(a);
+    sums(&a[4], &a[6], 1);
+    sums(&a[5], &a[7], 1);
+    pair(&a[4], &a[5], eighth, 0);
+    pair(&a[6], &a[7], eighth, 1);
 }
 
 /* ---- memory of the group: point t of lane w at t*lanes + w -------------------------------------
@@ -99,27 +115,51 @@ EVN_DEVICE_FUNCTION struct spots spots(int place, int apart) {
     return s;
 }
 
-/* Four points in the group's memory, transformed and multiplied by their twiddle factors. */
-EVN_DEVICE_FUNCTION void twiddled(EVN_LOCAL double *buffer, struct spots s,
-                                  EVN_GLOBAL const double *w, struct cnum a0, struct cnum a1,
-                                  struct cnum a2, struct cnum a3) {
-    transform4(&a0, &a1, &a2, &a3);
-    put(buffer, s.at, a0);
-    put(buffer, s.at + s.one, cnum_times(a1, w[0], w[1]));
-    put(buffer, s.at + s.two, cnum_times(a2, w[2], w[3]));
-    put(buffer, s.at + s.one + s.two, cnum_times(a3, w[4], w[5]));
+/* The 2^log points of a butterfly. */
+EVN_DEVICE_FUNCTION void get_points(EVN_LOCAL const double *buffer, struct spots s, int log,
+                                    struct cnum a[4]) {
+    a[0] = a[1] = a[2] = a[3] = get(buffer, s.at); /* all, else compilers warn */
+    if (log < 2) return;
+    a[1] = get(buffer, s.at + s.one);
+    a[2] = get(buffer, s.at + s.two);
+    a[3] = get(buffer, s.at + s.one + s.two);
+}
+EVN_DEVICE_FUNCTION void put_points(EVN_LOCAL double *buffer, struct spots s, int log,
+                                    const struct cnum a[8]) {
+    put(buffer, s.at, a[0]);
+    if (log >= 1) put(buffer, s.at + s.one, a[1]);
+    if (log >= 2) {
+        put(buffer, s.at + s.two, a[2]);
+        put(buffer, s.at + s.one + s.two, a[3]);
+    }
+    if (log == 3) {
+        put(buffer, s.at + s.four, a[4]);
+        put(buffer, s.at + s.four + s.one, a[5]);
+        put(buffer, s.at + s.four + s.two, a[6]);
+        put(buffer, s.at + s.four + s.one + s.two, a[7]);
+    }
 }
 
-/* Butterfly i of a pass whose blocks are 2^log points long. */
+/* The first pass of 2^log points. */
+EVN_DEVICE_FUNCTION void first_points(struct cnum a[8], int log) {
+    if (log == 1) sums(&a[0], &a[1], 0);
+    if (log == 2) first4(a);
+    if (log == 3) first8(a);
+}
+
+/* Butterfly i of a pass whose blocks are 2^log points long; a line has 2^log_line. */
 EVN_DEVICE_FUNCTION void middle(EVN_LOCAL double *buffer, EVN_GLOBAL const double *w, int log,
-                                int log_wide, int i) {
+                                int log_line, int log_wide, int i) {
     const int lane = i & ((1 << log_wide) - 1), t = i >> log_wide;
     const int j = t & ((1 << (log - 2)) - 1);
     const int block = turned(t >> (log - 2), evn_imax(4 - (log_wide + log - 2), 0), 2);
     const struct spots s =
         spots((((block << log) + j) << log_wide) + lane, 1 << (log - 2 + log_wide));
-    twiddled(buffer, s, w + 6 * j, get(buffer, s.at), get(buffer, s.at + s.one),
-             get(buffer, s.at + s.two), get(buffer, s.at + s.one + s.two));
+    struct cnum a[8];
+    get_points(buffer, s, 2, a);
+    w += 4 * (block & ((1 << (log_line - log)) - 1));
+    butterfly4(a, cnum_of(w[0], w[1]), cnum_of(w[2], w[3]), 0);
+    put_points(buffer, s, 2, a);
 }
 
 /* The block of the last pass that item i does, if not that of its number. */
@@ -127,30 +167,16 @@ EVN_DEVICE_FUNCTION int last_turn(int i, int log_wide, int log_last) {
     return turned(i >> log_wide, evn_imax(4 - log_wide, 0), 4 - log_last);
 }
 
-/* The last pass's block of a lane. */
-EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, struct spots s, int log_last,
-                                    struct cnum a[8]) {
-    a[0] = get(buffer, s.at);
-    a[1] = a[2] = a[3] = a[0]; /* else compilers warn */
-    a[4] = a[5] = a[6] = a[7] = a[0];
-    if (log_last >= 1) a[1] = get(buffer, s.at + s.one);
-    if (log_last >= 2) {
-        a[2] = get(buffer, s.at + s.two);
-        a[3] = get(buffer, s.at + s.one + s.two);
-    }
-    if (log_last == 3) {
-        a[4] = get(buffer, s.at + s.four);
-        a[5] = get(buffer, s.at + s.four + s.one);
-        a[6] = get(buffer, s.at + s.four + s.two);
-        a[7] = get(buffer, s.at + s.four + s.one + s.two);
-        transform8(a);
-    } else if (log_last == 2) {
-        transform4(&a[0], &a[1], &a[2], &a[3]);
-    } else if (log_last == 1) {
-        const struct cnum d = cnum_sub(a[0], a[1]);
-        a[0] = cnum_add(a[0], a[1]);
-        a[1] = d;
-    }
+/* The last pass's block of a lane: its results in their order. */
+EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, struct spots s,
+                                    EVN_GLOBAL const double *w, int log_last, struct cnum a[4]) {
+    struct cnum second;
+    get_points(buffer, s, log_last, a);
+    if (log_last < 2) return;
+    butterfly4(a, cnum_of(w[0], w[1]), cnum_of(w[2], w[3]), 0);
+    second = a[1];
+    a[1] = a[2];
+    a[2] = second;
 }
 
 /* ---- where points are -------------------------------------------------------------------------
@@ -203,41 +229,46 @@ EVN_DEVICE_FUNCTION struct cnum line_point(EVN_GLOBAL const double *memory,
     return a;
 }
 
-EVN_DEVICE_FUNCTION void line_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *w,
-                                    EVN_GLOBAL const double *decay,
+EVN_DEVICE_FUNCTION void line_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *decay,
                                     EVN_GLOBAL const struct engine_way *ways,
                                     const struct engine_lines *v, struct lane l,
-                                    EVN_LOCAL double *buffer, int j, int log_wide, int i) {
-    const int apart = v->line.n >> 2;
+                                    EVN_LOCAL double *buffer, int log_wide, int i) {
+    const int log = v->line.log_first, apart = v->line.n >> log, j = i >> log_wide;
+    struct cnum a[8];
     if (!l.is_there) return;
-    twiddled(buffer, spots(i, apart << log_wide), w + 6 * j,
-             line_point(memory, decay, ways, v, l, j),
-             line_point(memory, decay, ways, v, l, j + apart),
-             line_point(memory, decay, ways, v, l, j + 2 * apart),
-             line_point(memory, decay, ways, v, l, j + 3 * apart));
+    a[0] = line_point(memory, decay, ways, v, l, j);
+    a[1] = a[2] = a[3] = a[4] = a[5] = a[6] = a[7] = a[0]; /* else compilers warn */
+    if (log >= 1) a[1] = line_point(memory, decay, ways, v, l, j + apart);
+    if (log >= 2) {
+        a[2] = line_point(memory, decay, ways, v, l, j + 2 * apart);
+        a[3] = line_point(memory, decay, ways, v, l, j + 3 * apart);
+    }
+    if (log == 3) {
+        a[4] = line_point(memory, decay, ways, v, l, j + 4 * apart);
+        a[5] = line_point(memory, decay, ways, v, l, j + 5 * apart);
+        a[6] = line_point(memory, decay, ways, v, l, j + 6 * apart);
+        a[7] = line_point(memory, decay, ways, v, l, j + 7 * apart);
+    }
+    first_points(a, log);
+    put_points(buffer, spots(i, apart << log_wide), log, a);
 }
 
-EVN_DEVICE_FUNCTION void line_last(EVN_GLOBAL double *memory, EVN_GLOBAL const int *order,
+EVN_DEVICE_FUNCTION void line_last(EVN_GLOBAL double *memory, EVN_GLOBAL const double *w,
+                                   EVN_GLOBAL const int *order,
                                    EVN_GLOBAL const struct engine_way *ways,
                                    const struct engine_lines *v, struct lane l,
                                    EVN_LOCAL const double *buffer, int b, int log_wide, int lane) {
-    struct cnum a[8];
+    struct cnum a[4];
     const int log_last = v->line.log_last, blocks = v->line.n >> log_last;
     EVN_GLOBAL const struct engine_way *to = ways + v->to + order[b];
     if (!l.is_there) return;
-    last_block(buffer, spots((b << (log_last + log_wide)) + lane, 1 << log_wide), log_last, a);
+    last_block(buffer, spots((b << (log_last + log_wide)) + lane, 1 << log_wide), w + 4 * b,
+               log_last, a);
     store(memory + way_at(to, l), v->sign, a[0]);
-    if (log_last >= 1) store(memory + way_at(to + blocks, l), v->sign, a[1]);
-    if (log_last >= 2) {
-        store(memory + way_at(to + 2 * blocks, l), v->sign, a[2]);
-        store(memory + way_at(to + 3 * blocks, l), v->sign, a[3]);
-    }
-    if (log_last == 3) {
-        store(memory + way_at(to + 4 * blocks, l), v->sign, a[4]);
-        store(memory + way_at(to + 5 * blocks, l), v->sign, a[5]);
-        store(memory + way_at(to + 6 * blocks, l), v->sign, a[6]);
-        store(memory + way_at(to + 7 * blocks, l), v->sign, a[7]);
-    }
+    if (log_last < 2) return;
+    store(memory + way_at(to + blocks, l), v->sign, a[1]);
+    store(memory + way_at(to + 2 * blocks, l), v->sign, a[2]);
+    store(memory + way_at(to + 3 * blocks, l), v->sign, a[3]);
 }
 
 EVN_KERNEL(ft_lines, ENGINE_ITEMS,
@@ -247,30 +278,22 @@ EVN_KERNEL(ft_lines, ENGINE_ITEMS,
     EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
     const int log_wide = ENGINE_LOG - v.line.log, mask = (1 << log_wide) - 1;
     const int first = EVN_GROUP << log_wide;
-    int twiddle = v.line.twiddle;
-    if (v.line.passes) {
-        EVN_SHARE(i, ENGINE_POINTS / 4) {
-            line_first(memory, table + twiddle, decay, ways, &v,
-                       lane_of(numbers, &v, first + (i & mask)), buffer, i >> log_wide, log_wide,
-                       i);
-        }
-    } else {
-        EVN_SHARE(i, ENGINE_POINTS) {
-            const struct lane l = lane_of(numbers, &v, first + (i & mask));
-            if (l.is_there)
-                put(buffer, spot(i), line_point(memory, decay, ways, &v, l, i >> log_wide));
-        }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_first) {
+        line_first(memory, decay, ways, &v, lane_of(numbers, &v, first + (i & mask)), buffer,
+                   log_wide, i);
     }
     EVN_BARRIER;
     for (int pass = 1; pass < v.line.passes; pass++) {
-        const int log = v.line.log - 2 * pass;
-        twiddle += 6 << log;
-        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, table + twiddle, log, log_wide, i); }
+        const int log = v.line.log - v.line.log_first - 2 * (pass - 1);
+        EVN_SHARE(i, ENGINE_POINTS / 4) {
+            middle(buffer, table + v.line.twiddle, log, v.line.log, log_wide, i);
+        }
         EVN_BARRIER;
     }
     EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) {
-        line_last(memory, order + v.line.order, ways, &v, lane_of(numbers, &v, first + (i & mask)),
-                  buffer, last_turn(i, log_wide, v.line.log_last), log_wide, i & mask);
+        line_last(memory, table + v.line.twiddle, order + v.line.order, ways, &v,
+                  lane_of(numbers, &v, first + (i & mask)), buffer,
+                  last_turn(i, log_wide, v.line.log_last), log_wide, i & mask);
     }
 }
 
@@ -307,41 +330,40 @@ EVN_DEVICE_FUNCTION struct cnum row_point(EVN_GLOBAL const double *memory, evn_l
 }
 
 /* Butterfly i of the first pass: lane, place in the line, row. */
-EVN_DEVICE_FUNCTION void row_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *w,
-                                   EVN_GLOBAL const int *numbers,
+EVN_DEVICE_FUNCTION void row_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const int *numbers,
                                    EVN_GLOBAL const struct engine_way *ways,
                                    const struct engine_rows *v, EVN_LOCAL double *buffer, int first,
                                    int i) {
-    const int log = v->line.log - 2, apart = 8 << log, lane = i & 7;
+    const int log_first = v->line.log_first, log = v->line.log - log_first;
+    const int apart = 8 << log, lane = i & 7;
     const int j = (i >> 3) & ((1 << log) - 1), r = i >> (3 + log), x = 8 * j + lane;
     const evn_long at = row_at(numbers, ways + v->from, v, first + r, x);
     const evn_long step = at < 0 ? 0 : 2 * (evn_long)apart; /* packs of a row are neighbours */
-    twiddled(buffer, spots((r << (log + 5)) + x, apart), w + 6 * j, row_point(memory, at, v->sign),
-             row_point(memory, at + step, v->sign), row_point(memory, at + 2 * step, v->sign),
-             row_point(memory, at + 3 * step, v->sign));
+    struct cnum a[8];
+    a[0] = row_point(memory, at, v->sign);
+    a[1] = row_point(memory, at + step, v->sign);
+    a[2] = row_point(memory, at + 2 * step, v->sign);
+    a[3] = row_point(memory, at + 3 * step, v->sign);
+    a[4] = a[5] = a[6] = a[7] = a[0]; /* else compilers warn */
+    if (log_first == 3) {
+        a[4] = row_point(memory, at + 4 * step, v->sign);
+        a[5] = row_point(memory, at + 5 * step, v->sign);
+        a[6] = row_point(memory, at + 6 * step, v->sign);
+        a[7] = row_point(memory, at + 7 * step, v->sign);
+    }
+    first_points(a, log_first);
+    put_points(buffer, spots((r << (log + log_first + 3)) + x, apart), log_first, a);
 }
 
 /* A block of the last pass, in place. */
-EVN_DEVICE_FUNCTION void row_last(EVN_LOCAL double *buffer, int log_last, int i) {
+EVN_DEVICE_FUNCTION void row_last(EVN_LOCAL double *buffer, EVN_GLOBAL const double *w,
+                                  const struct engine_line *line, int i) {
     struct cnum a[8];
-    const int place = (last_turn(i, 3, log_last) << (3 + log_last)) + (i & 7);
-    const struct spots s = spots(place, 8);
-    last_block(buffer, s, log_last, a);
-    put(buffer, s.at, a[0]);
-    put(buffer, s.at + s.one, a[1]);
-    put(buffer, s.at + s.two, a[2]);
-    put(buffer, s.at + s.one + s.two, a[3]);
-    if (log_last < 3) return;
-    put(buffer, s.at + s.four, a[4]);
-    put(buffer, s.at + s.four + s.one, a[5]);
-    put(buffer, s.at + s.four + s.two, a[6]);
-    put(buffer, s.at + s.four + s.one + s.two, a[7]);
-}
-
-/* Lane of the pack whose first lane is at this spot, times its factor. */
-EVN_DEVICE_FUNCTION struct cnum row_lane(EVN_LOCAL const double *buffer, int at,
-                                         EVN_GLOBAL const double *w, int packs, int lane) {
-    return cnum_times(get(buffer, at + lane), w[lane * packs], w[(8 + lane) * packs]);
+    const int b = last_turn(i, 3, line->log_last);
+    const struct spots s = spots((b << (3 + line->log_last)) + (i & 7), 8);
+    w += 4 * (b & ((1 << (line->log - line->log_last)) - 1));
+    last_block(buffer, s, w, line->log_last, a);
+    put_points(buffer, s, line->log_last, a);
 }
 
 /* Result pack p of row r, where the last pass has left it, across its lanes. */
@@ -357,63 +379,57 @@ EVN_DEVICE_FUNCTION void row_across(EVN_GLOBAL double *memory, EVN_GLOBAL const 
     const int p = turn & (packs - 1), r = i >> log;
     const int b = order[p & ((1 << log_blocks) - 1)];
     const int at = spot(((r << log) + (b << v->line.log_last) + (p >> log_blocks)) << 3);
-    const evn_long to = row_at(numbers, ways + v->to, v, first + r, p);
     const evn_long apart = 2 * (evn_long)packs; /* result q*packs + p */
-    struct cnum a[8];
-    if (to < 0) return;
+    struct cnum a[8], root;
     w += p;
-    a[0] = row_lane(buffer, at, w, packs, 0);
-    a[1] = row_lane(buffer, at, w, packs, 1);
-    a[2] = row_lane(buffer, at, w, packs, 2);
-    a[3] = row_lane(buffer, at, w, packs, 3);
-    a[4] = row_lane(buffer, at, w, packs, 4);
-    a[5] = row_lane(buffer, at, w, packs, 5);
-    a[6] = row_lane(buffer, at, w, packs, 6);
-    a[7] = row_lane(buffer, at, w, packs, 7);
-    transform8(a);
+    root = cnum_of(w[4 * packs], w[5 * packs]);
+    a[0] = get(buffer, at);
+    a[4] = get(buffer, at + 4);
+    pair(&a[0], &a[4], root, 0);
+    a[1] = get(buffer, at + 1);
+    a[5] = get(buffer, at + 5);
+    pair(&a[1], &a[5], root, 0);
+    a[2] = get(buffer, at + 2);
+    a[6] = get(buffer, at + 6);
+    pair(&a[2], &a[6], root, 0);
+    a[3] = get(buffer, at + 3);
+    a[7] = get(buffer, at + 7);
+    pair(&a[3], &a[7], root, 0);
+    root = cnum_of(w[2 * packs], w[3 * packs]);
+    butterfly4(a, cnum_of(w[0], w[packs]), root, 0);
+    butterfly4(a + 4, cnum_of(w[6 * packs], w[7 * packs]), root, 1);
+    const evn_long to = row_at(numbers, ways + v->to, v, first + r, p);
+    if (to < 0) return;
     store(memory + to, v->sign, a[0]);
-    store(memory + to + apart, v->sign, a[1]);
+    store(memory + to + 4 * apart, v->sign, a[1]);
     store(memory + to + 2 * apart, v->sign, a[2]);
-    store(memory + to + 3 * apart, v->sign, a[3]);
-    store(memory + to + 4 * apart, v->sign, a[4]);
+    store(memory + to + 6 * apart, v->sign, a[3]);
+    store(memory + to + apart, v->sign, a[4]);
     store(memory + to + 5 * apart, v->sign, a[5]);
-    store(memory + to + 6 * apart, v->sign, a[6]);
+    store(memory + to + 3 * apart, v->sign, a[6]);
     store(memory + to + 7 * apart, v->sign, a[7]);
 }
 
-/* groups of ft_rows that a multiprocessor has: unfused, 48 registers are too few for five */
-#if EVN_CONTRACT
-#    define ROWS_RESIDENT 5
-#else
-#    define ROWS_RESIDENT 4
-#endif
-
-EVN_KERNEL(ft_rows, EVN_RESIDENT(ENGINE_ITEMS, ROWS_RESIDENT),
+EVN_KERNEL(ft_rows, EVN_RESIDENT(ENGINE_ITEMS, 4),
            (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(int, order),
             EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
             EVN_VALUE(struct engine_rows, v))) {
     EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
     const int first = EVN_GROUP << (ENGINE_LOG - v.log_x);
-    int twiddle = v.line.twiddle;
-    if (v.line.passes) {
-        EVN_SHARE(i, ENGINE_POINTS / 4) {
-            row_first(memory, table + twiddle, numbers, ways, &v, buffer, first, i);
-        }
-    } else {
-        EVN_SHARE(i, ENGINE_POINTS) {
-            const int r = i >> v.log_x, x = i & ((1 << v.log_x) - 1);
-            put(buffer, spot(i),
-                row_point(memory, row_at(numbers, ways + v.from, &v, first + r, x), v.sign));
-        }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_first) {
+        row_first(memory, numbers, ways, &v, buffer, first, i);
     }
     EVN_BARRIER;
     for (int pass = 1; pass < v.line.passes; pass++) {
-        const int log = v.line.log - 2 * pass;
-        twiddle += 6 << log;
-        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, table + twiddle, log, 3, i); }
+        const int log = v.line.log - v.line.log_first - 2 * (pass - 1);
+        EVN_SHARE(i, ENGINE_POINTS / 4) {
+            middle(buffer, table + v.line.twiddle, log, v.line.log, 3, i);
+        }
         EVN_BARRIER;
     }
-    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) { row_last(buffer, v.line.log_last, i); }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) {
+        row_last(buffer, table + v.line.twiddle, &v.line, i);
+    }
     EVN_BARRIER;
     EVN_SHARE(i, ENGINE_POINTS / 8) {
         row_across(memory, table + v.twiddle, order + v.line.order, numbers, ways, &v, buffer,

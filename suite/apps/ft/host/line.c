@@ -15,26 +15,28 @@ void line_root(int j, int n, double root[2]) {
     root[1] = -im[quarter % 4];
 }
 
-/* Which result the block of the last pass begins with: its digits, of base 4, in reverse. */
-static int reversed(int block, int passes) {
+/* the lowest bits of `of` in reverse, as many as numbers below `count` have */
+static int reversed(int of, int count) {
     int result = 0;
-    for (int i = 0; i < passes; i++, block /= 4) result = 4 * result + block % 4;
+    for (; count > 1; count /= 2, of /= 2) result = 2 * result + of % 2;
     return result;
 }
 
 int line_open(struct line *line, int n) {
     int log = 0;
     while (1 << log < n) log++;
-    const int last = log % 2 == 0 ? (log ? 2 : 0) : log == 1 ? 1 : 3;
-    *line = (struct line){.n = n, .last = 1 << last, .passes = (log - last) / 2};
-    line->twiddle = malloc((size_t)(2 * n + 1) * sizeof *line->twiddle);
-    line->order = malloc((size_t)(n / line->last) * sizeof *line->order);
+    const int first = log % 2 == 0 ? (log ? 2 : 0) : log == 1 ? 1 : 3;
+    *line = (struct line){.n = n, .first = 1 << first, .passes = (log - first) / 2};
+    line->last = line->passes ? 4 : 1;
+    const int blocks = n / line->last;
+    line->twiddle = malloc(4 * (size_t)blocks * sizeof *line->twiddle);
+    line->order = malloc((size_t)blocks * sizeof *line->order);
     if (!line->twiddle || !line->order) return -1;
-    double *w = line->twiddle;
-    for (int pass = 0, length = n; pass < line->passes; pass++, length /= 4)
-        for (int j = 0; j < length / 4; j++)
-            for (int q = 1; q < 4; q++, w += 2) line_root(q * j, length, w);
-    for (int b = 0; b < n / line->last; b++) line->order[b] = reversed(b, line->passes);
+    for (int b = 0; b < blocks; b++) {
+        const int k = line->order[b] = reversed(b, blocks);
+        line_root(k, n, line->twiddle + 4 * b);
+        line_root(2 * k, n, line->twiddle + 4 * b + 2);
+    }
     return 0;
 }
 

@@ -13,6 +13,26 @@ enum { PAST_BYTES = 64 << 20 };
 /* Along x the row that is fetched meanwhile: what comes from memory takes about two rows' time. */
 enum { ROWS_AHEAD = 2 };
 
+static int open_matrix(struct transform *t) {
+    t->x_matrix = malloc(2 * (size_t)t->nx * sizeof(double));
+    for (int j = 0; t->x_matrix && j < t->nx; j++) line_root(j, t->nx, t->x_matrix + 2 * j);
+    return t->x_matrix ? 0 : -1;
+}
+
+static int open_roots(struct transform *t) {
+    t->x_twiddle = aligned_alloc(64, (size_t)t->nx * sizeof(double));
+    for (int p = 0; t->x_twiddle && p < t->packs; p++) {
+        const int of[4] = {p, 2 * p, 4 * p, p + t->packs};
+        double root[2], *w = t->x_twiddle + p / PACK_PART * (4 * PACK) + p % PACK_PART;
+        for (int i = 0; i < 4; i++, w += PACK) {
+            line_root(of[i], t->nx, root);
+            w[0] = root[0];
+            w[PACK_PART] = root[1];
+        }
+    }
+    return t->x_twiddle ? 0 : -1;
+}
+
 int transform_open(struct transform *t, int nx, int ny, int nz) {
     *t = (struct transform){.nx = nx, .ny = ny, .nz = nz, .packs = nx / PACK_PART};
     t->past = LANES > 2 && 2 * sizeof(double) * (size_t)nx * (size_t)ny * (size_t)nz >= PAST_BYTES;
@@ -21,20 +41,7 @@ int transform_open(struct transform *t, int nx, int ny, int nz) {
     t->group = t->group < 1 ? 1 : t->group > GROUP_MOST ? GROUP_MOST : t->group;
     t->row = (t->packs + 1) * PACK; /* else a column would have few sets of the caches */
     if (line_open(&t->x, t->packs) || line_open(&t->y, ny) || line_open(&t->z, nz)) return -1;
-    t->x_twiddle = aligned_alloc(64, (size_t)t->packs * PACK * sizeof(double));
-    if (!t->x_twiddle) return -1;
-    for (int p = 0; p < t->packs; p++)
-        for (int lane = 0; lane < PACK_PART; lane++) {
-            double root[2];
-            line_root(lane * p, nx, root);
-            t->x_twiddle[p * PACK + lane] = root[0];
-            t->x_twiddle[p * PACK + PACK_PART + lane] = root[1];
-        }
-    if (nx >= 64) return 0;
-    t->x_matrix = malloc(2 * (size_t)nx * sizeof(double));
-    if (!t->x_matrix) return -1;
-    for (int j = 0; j < nx; j++) line_root(j, nx, t->x_matrix + 2 * j);
-    return 0;
+    return nx < 64 ? open_matrix(t) : open_roots(t);
 }
 
 void transform_close(struct transform *t) {
@@ -61,48 +68,39 @@ size_t transform_slab(const struct transform *t) { return (size_t)t->packs * t->
 
 /* ---- along x ------------------------------------------------------------------------------- */
 
-/* v[pack] lane  <->  v[lane] pack, of eight half packs */
-INLINE void transpose_part(vec part[PACK_PART][PACK_VECS]) {
-    for (int i = 0; i < PACK_VECS; i++)
-        for (int j = 0; j <= i; j++) {
-            vec a[LANES], b[LANES];
-            for (int r = 0; r < LANES; r++) {
-                a[r] = part[i * LANES + r][j];
-                b[r] = part[j * LANES + r][i];
-            }
-            vec_transpose(a);
-            if (i != j) vec_transpose(b);
-            for (int r = 0; r < LANES; r++) {
-                if (i != j) part[i * LANES + r][j] = b[r];
-                part[j * LANES + r][i] = a[r];
-            }
-        }
+/* Lanes of LANES packs from `part` on: a[lane] of pack i in lane i. */
+INLINE void lanes_of(const double *part, vec a[PACK_PART]) {
+    for (int h = 0; h < PACK_VECS; h++) {
+        for (int i = 0; i < LANES; i++) a[h * LANES + i] = vec_load(part + i * PACK + h * LANES);
+        vec_transpose(a + h * LANES);
+    }
 }
 
-/* With x = 8 b + lane and its result k = p + packs q: the line over b has been transformed into
- * packs p; what is left is a transform of eight over the lanes, for which eight packs are
- * transposed, so that a lane is a p. Its results q lie in order. */
-INLINE void across_lanes(const struct transform *t, const double *packs, double *row,
+/* Vector h of packs p to p+7 across their lanes. With x = 8 b + lane and its result k = p + packs
+ * q: the line over b has been transformed into packs p; what is left is a transform of eight over
+ * the lanes, for which packs are transposed, so that a lane is a p, with the root w^p. Its results
+ * q lie in order. */
+INLINE void across_lanes(const struct transform *t, const double *packs, double *row, int p, int h,
                          enum line_sign sign) {
-    for (int p = 0; p < t->packs; p += PACK_PART) {
-        vec re[PACK_PART][PACK_VECS], im[PACK_PART][PACK_VECS];
-        for (int i = 0; i < PACK_PART; i++)
-            for (int h = 0; h < PACK_VECS; h++) {
-                const double *w = t->x_twiddle + (p + i) * PACK + h * LANES;
-                const struct cnum a = cnum_times(pack_load(packs + (p + i) * PACK, h, sign),
-                                                 vec_load(w), vec_load(w + PACK_PART));
-                re[i][h] = a.re;
-                im[i][h] = a.im;
-            }
-        transpose_part(re);
-        transpose_part(im);
-        for (int h = 0; h < PACK_VECS; h++) {
-            struct cnum a[PACK_PART];
-            for (int i = 0; i < PACK_PART; i++) a[i] = (struct cnum){re[i][h], im[i][h]};
-            transform8(a);
-            for (int q = 0; q < PACK_PART; q++)
-                pack_store(row + (q * t->packs + p) / PACK_PART * PACK, h, sign, a[q]);
-        }
+    const double *w = t->x_twiddle + p * 8 + h * LANES, *from = packs + (p + h * LANES) * PACK;
+    const ptrdiff_t across = 2 * t->packs; /* from result q to the next */
+    vec re[PACK_PART], im[PACK_PART];
+    struct cnum a[PACK_PART], r[4];
+    for (int i = 0; i < 4; i++)
+        r[i] = (struct cnum){vec_load(w + i * PACK), vec_load(w + i * PACK + PACK_PART)};
+    const struct roots8 roots = {&r[0], &r[1], &r[2], &r[3]};
+    lanes_of(from + sign, re);
+    lanes_of(from + 8 - sign, im);
+    for (int i = 0; i < 4; i++) {
+        a[i] = (struct cnum){re[i], im[i]};
+        a[i + 4] = (struct cnum){re[i + 4], im[i + 4]};
+        butterfly8_first(a, i, roots);
+    }
+    for (int odd = 0; odd < 2; odd++) {
+        butterfly8_half(a, odd, roots);
+        for (int i = 0; i < 4; i++)
+            pack_store(row + 2 * p + (odd + 4 * (i & 1) + (i & 2)) * across, h, sign,
+                       a[4 * odd + i]);
     }
 }
 
@@ -139,7 +137,10 @@ INLINE void rows(const struct transform *t, double *plane, int y0, int y1, enum 
         const double *soon = y + ROWS_AHEAD < t->ny ? row + ROWS_AHEAD * t->row : NULL;
         line_transform(&t->x, (struct line_from){.at = row, .stride = PACK}, work,
                        (struct line_to){.at = packs, .stride = PACK, .soon = soon}, sign);
-        across_lanes(t, packs, row, sign);
+        for (int p = 0; p < t->packs; p += PACK_PART) {
+#pragma GCC unroll 4
+            for (int h = 0; h < PACK_VECS; h++) across_lanes(t, packs, row, p, h, sign);
+        }
     }
 }
 

@@ -23,7 +23,8 @@ struct transform {
                       by side, and not one here and one there */
     struct line x; /* over the packs of a row, of which each lane makes one */
     struct line y, z;
-    double *x_twiddle; /* factors of pack p, w^(lane p) of nx */
+    double *x_twiddle; /* roots of the transform over lanes, w^p of nx: four packs for eight p, as
+                          struct roots8 has them */
     double *x_matrix;  /* nx < 64: w^(jk) of nx, real, imaginary */
 };
 
