@@ -121,11 +121,13 @@ struct line_from {
     const double *scale;
 };
 
+/* Products are kept from being fused with the sums behind them: of two products in a sum the
+ * compiler would choose one, and not the same one in a kernel. */
 INLINE struct cnum line_load(struct line_from from, ptrdiff_t j, int h, enum line_sign sign) {
     const struct cnum a = pack_load(from.at + j * from.stride, h, sign);
     if (!from.factor) return a;
     const vec f = vec_load(from.scale + h * LANES) * from.factor[j];
-    return (struct cnum){a.re * f, a.im * f};
+    return (struct cnum){vec_kept(a.re * f), vec_kept(a.im * f)};
 }
 
 /* Packs j + p n/8 of a first pass of radix 8. */
