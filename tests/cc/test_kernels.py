@@ -148,6 +148,9 @@ class Kernels(common.Case):
                 continue
             with self.subTest(units=units, devices=devices):
                 self.assertEqual(self.units(made, units, devices), expected)
+        cxx = self.write("same.cpp", "#include <cmath>\nvoid f(double *u, float *w) {\n#pragma omp target teams distribute parallel for\n"
+                         "    for (int i = 0; i < 9; i++) u[i] = std::exp(u[i]) + w[i], w[i] = std::sin(w[i]);\n}\n")
+        self.assertIn("u[i] = evn_cu_exp(u[i]) + w[i], w[i] = evn_cu_sinf(w[i]);", self.fine(run([COMMAND, "--kernels-math=same", "--source", cxx])))
         none = self.write("none.c", "#include <math.h>\nvoid f(double *u) {\n#pragma omp target teams distribute parallel for\n"
                           "    for (int i = 0; i < 9; i++) u[i] = tgamma(u[i]);\n}\n")
         for words, says in ((("--kernels-math=same",), r"none\.c:4:\d+: error: --kernels-math=same has no tgamma"),
