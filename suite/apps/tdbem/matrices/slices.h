@@ -82,7 +82,8 @@ struct slices_options {
     const double *beta;
     const int *filter; /* NULL: none has one */
     int filters;
-    /* of pairs of vertices only those in near leaves have values; the points have all. NULL: all */
+    /* of pairs of vertices, or of one and an image of another, only those in near leaves have
+     * values; the points have all. NULL: all */
     const struct octree *near;
     /* called now and then by one thread with the share done, 0..1; returning non-zero stops the
      * generation with EVN_STOPPED. NULL: not wanted */
