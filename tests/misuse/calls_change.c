@@ -32,6 +32,8 @@ int calls_change(struct world *w, int row) {
     USAGE("comes from task -1", evn_loop_change(w->plain_loop, CHANGE(3, each, NULL, .kept = NULL)))
     USAGE("-1 origins", evn_loop_change(w->plain_loop, CHANGE(3, falling, each, .kept = NULL)))
     USAGE("task 1 has -1999999999 origins",
+          evn_schedule_change(w->schedule, CHANGE(3, steep, each, .kept = NULL)))
+    USAGE("task 1 has -1999999999 origins",
           evn_loop_change(w->plain_loop, CHANGE(3, steep, each, .kept = NULL)))
     USAGE("task 0 has -4294967295 origins",
           evn_loop_change(w->plain_loop, CHANGE(3, deep, each, .kept = NULL)))
@@ -51,10 +53,16 @@ int calls_change(struct world *w, int row) {
     USAGE("may move", evn_loop_change(w->plain_loop, CHANGE(3, each, each, .most = -0.5)))
     USAGE("may move", evn_loop_change(w->plain_loop, CHANGE(3, each, each, .most = NAN)))
     USAGE("instances", evn_loop_change(w->plain_loop, CHANGE(3, each, each, .instances = -1)))
-    USAGE("-1 instances", (evn_loop_change(w->plain_loop, CHANGE(3, each, each, .kept = kept)),
-                           evn_loop_change(w->plain_loop, CHANGE(3, each, each, .kept = kept,
-                                                                 .links = -1, .instances = -1))))
+    USAGE("-1 instances", (evn_schedule_change(w->schedule, CHANGE(3, each, each, .kept = kept)),
+                           evn_schedule_change(w->schedule, CHANGE(3, each, each, .kept = kept,
+                                                                   .links = -1, .instances = -1))))
     IS(EVN_OK, evn_loop_change(w->plain_loop, CHANGE(3, each, each, .kept = kept)))
+    USAGE("a change", evn_schedule_change(w->schedule, NULL))
+    USAGE("task 2 comes from task 6",
+          evn_schedule_change(w->schedule, CHANGE(3, each, beyond, .kept = NULL)))
+    USAGE("both task 1", evn_schedule_change(w->schedule, CHANGE(3, each, twice, .kept = kept)))
+    USAGE("of task 2 is",
+          evn_schedule_change(w->schedule, CHANGE(3, each, each, .weight = no_number)))
     GIVES(NULL, "NULL", evn_loop_born(w->loop, NULL))
     GIVES(0, "change 0", evn_loop_changed(w->loop, 0).tasks)
     GIVES(0, "change -1", evn_loop_changed(w->loop, -1).tasks)

@@ -270,7 +270,7 @@ static void case_schedule(struct dice *d) {
         const evn_change *change = change_of(&c, before, NULL, 0);
         call_mutate(&c);
         if (!reads_beyond(change, before))
-            TRY(&refused, "schedule_change()", change_tasks(s, change));
+            TRY(&refused, "evn_schedule_change()", evn_schedule_change(s, change));
         call_end(&c);
     }
     if (s) check_owners(s);

@@ -3,7 +3,6 @@
 #define TEST_SCHEDULE_OPEN_H
 
 #include "check.h"
-#include "schedule/origins.h"
 
 #include <evener/plugin.h>
 #include <evener/schedule.h>
@@ -25,16 +24,6 @@ static inline evn_schedule *open_or_fail(const char *text, const evn_problem *p)
     evn_schedule *s;
     if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
     return s;
-}
-
-static inline evn_status change_tasks(evn_schedule *s, const evn_change *change) {
-    struct origins o;
-    const evn_problem before = *evn_schedule_problem(s);
-    evn_status status = origins_open(&o, &before, change, "schedule");
-    if (status) return status;
-    status = schedule_change(s, &o);
-    origins_close(&o);
-    return status;
 }
 
 #endif

@@ -208,7 +208,7 @@ static struct result adapt(const char *text, int units, int instances, double no
                     if (weighed[change.from[k]] > weighed[of]) of = change.from[k];
                 inherited[t] = had[of];
             }
-            assert_ok(change_tasks(s, &change.of));
+            assert_ok(evn_schedule_change(s, &change.of));
             const double *weight = evn_schedule_problem(s)->weight;
             int moved = 0;
             double part = 0, all = 0;
@@ -304,7 +304,7 @@ TEST(numbers) {
                 .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
             evn_schedule *s[2] = {open_or_fail(texts[i], &p), open_or_fail(texts[i], &p)};
             for (int step = 0; step < 20; step++) {
-                if (step == after) assert_ok(change_tasks(s[1], &same));
+                if (step == after) assert_ok(evn_schedule_change(s[1], &same));
                 const size_t bytes = TASKS * sizeof(int);
                 if (strcmp(texts[i], "dynamic") != 0)
                     assert_memory_equal(evn_schedule_owner(s[0]), evn_schedule_owner(s[1]), bytes);
@@ -351,7 +351,7 @@ TEST(permuted) {
                 .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
             evn_schedule *s[2] = {open_or_fail(of[i], &p), open_or_fail(of[i], &p)};
             for (int step = 0; step < 16; step++) {
-                if (step == after) assert_ok(change_tasks(s[1], &c));
+                if (step == after) assert_ok(evn_schedule_change(s[1], &c));
                 for (int t = 0; t < TASKS; t++) {
                     const int was = step < after ? t : from[t];
                     if (evn_schedule_owner(s[1])[t] != evn_schedule_owner(s[0])[was])
@@ -388,13 +388,13 @@ TEST(there_and_back) {
             for (int t = 0; t <= 8 * TASKS; t++) first[t] = t;
             for (int t = 0; t < 8 * TASKS; t++) from[t] = t / 8;
             evn_change c = {.tasks = 8 * TASKS, .first = first, .from = from, .links = -1};
-            assert_ok(change_tasks(s, &c));
+            assert_ok(evn_schedule_change(s, &c));
             for (int t = 0; t < 8 * TASKS; t++)
                 assert_int_equal(evn_schedule_owner(s)[t], were[t / 8]);
             for (int t = 0; t <= TASKS; t++) first[t] = 8 * t;
             for (int t = 0; t < 8 * TASKS; t++) from[t] = t;
             c.tasks = TASKS;
-            assert_ok(change_tasks(s, &c));
+            assert_ok(evn_schedule_change(s, &c));
             assert_memory_equal(evn_schedule_owner(s), were, sizeof were);
             evn_schedule_close(s);
         }
@@ -439,7 +439,7 @@ TEST(any) {
                                       .links = -1,
                                       .weight = k % 2 ? weight[1] : NULL};
                 for (int j = 0; j < 2; j++) {
-                    if (change_tasks(s[j], &c)) fail_msg("%s: %s", texts[i], evn_message());
+                    if (evn_schedule_change(s[j], &c)) fail_msg("%s: %s", texts[i], evn_message());
                     assert_int_equal(evn_schedule_problem(s[j])->tasks, n);
                 }
                 m = n;
@@ -478,7 +478,7 @@ TEST(extremes) {
                                 .from = from,
                                 .links = -1,
                                 .weight = weighs ? NULL : nothing};
-                assert_ok(change_tasks(s, &c));
+                assert_ok(evn_schedule_change(s, &c));
                 for (int step = 0; step < 30; step++) {
                     int has[UNITS] = {0};
                     assert_ok(evn_schedule_simulate(s, owner, seconds));
@@ -495,7 +495,7 @@ TEST(extremes) {
                 for (int t = 0; t < TASKS; t++) from[t] = t;
                 first[1] = TASKS;
                 c = (evn_change){.tasks = 1, .first = first, .from = from, .links = -1};
-                assert_ok(change_tasks(s, &c));
+                assert_ok(evn_schedule_change(s, &c));
                 assert_int_equal(evn_schedule_problem(s)->tasks, 1);
                 assert_in_range(evn_schedule_owner(s)[0], 0, UNITS - 1);
                 seconds[0] = weighs;
@@ -522,13 +522,13 @@ TEST(export) {
         char *text = evn_schedule_export(s), *again, want[160];
         assert_non_null(strstr(text, " 4 tasks 2 units: "));
         free(text);
-        assert_int_equal(change_tasks(s, &wrong), EVN_USAGE);
+        assert_int_equal(evn_schedule_change(s, &wrong), EVN_USAGE);
         for (int g = 1; g < 12; g++) {
             const evn_change next = {.tasks = 6, .first = first, .from = same, .links = -1};
             const evn_change none = {
                 .tasks = 6, .first = first, .from = same, .kept = kept, .links = -1};
-            assert_ok(change_tasks(s, g == 1 ? &c : &next));
-            assert_ok(change_tasks(s, &none)); /* is none */
+            assert_ok(evn_schedule_change(s, g == 1 ? &c : &next));
+            assert_ok(evn_schedule_change(s, &none)); /* is none */
             text = evn_schedule_export(s);
             snprintf(want, sizeof want, "%s 6 tasks 2 units generation %d: ", evn_schedule_text(s),
                      g);

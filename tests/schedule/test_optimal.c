@@ -769,7 +769,7 @@ TEST(by_time) {
     const evn_change c = {.tasks = 3, .first = first, .from = from, .kept = kept, .links = -1};
     s = open_or_fail("optimal:time,limit=0", &four);
     memcpy(owner, evn_schedule_owner(s), 3 * sizeof *owner);
-    assert_int_equal(change_tasks(s, &c), EVN_OK);
+    assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
     assert_memory_equal(owner, evn_schedule_owner(s), 3 * sizeof *owner);
     assert_non_null(text = evn_schedule_explain(s));
     assert_non_null(strstr(text, "is not the plan's"));

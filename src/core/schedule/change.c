@@ -1,4 +1,4 @@
-/* Other tasks for a schedule that has learnt: schedule_change(). The problem of the next
+/* Other tasks for a schedule that has learnt: evn_schedule_change(). The problem of the next
  * generation is made here, and the owners that it inherits; each policy says itself what becomes of
  * them. */
 #include "schedule/origins.h"
@@ -205,6 +205,18 @@ evn_status schedule_change_check(const struct origins *o) {
     struct derived derived;
     evn_status status = next_problem(o, &problem, &derived);
     drop(&derived);
+    return status;
+}
+
+evn_status evn_schedule_change(evn_schedule *s, const evn_change *change) {
+    NEED(s, "a schedule");
+    NEED(change, "a change");
+    struct origins o;
+    const evn_problem before = s->problem;
+    evn_status status = origins_open(&o, &before, change, "schedule");
+    if (status) return status;
+    status = schedule_change(s, &o);
+    origins_close(&o);
     return status;
 }
 

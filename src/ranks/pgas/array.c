@@ -25,7 +25,10 @@ evn_status shared_array_settle(evn_shared_array *a, int ranks) {
 /* 0, with a message: there is none. */
 static int is_element(const evn_shared *s, const char *what, long long i, long long count) {
     if (s && i >= 0 && i < count) return 1;
-    evn_fail(EVN_USAGE, "%s: element %lld of %lld", what, i, s ? count : 0);
+    if (s)
+        evn_fail(EVN_USAGE, "%s: element %lld of %lld", what, i, count);
+    else
+        evn_fail(EVN_USAGE, "%s: the shared memory is NULL", what);
     return 0;
 }
 
