@@ -12,7 +12,7 @@ WANTED = {"batch": "a batch", "buffer": "buffer", "cluster": "a cluster", "devic
           "shared": "the shared memory", "simulation": "a simulation", "trace": "a trace", "unit": "a unit", "units": "units"}
 MINUS_ONE = set("""evn_batch_device evn_batch_next evn_batch_origins evn_batch_space evn_cluster_first_unit evn_cluster_rank evn_cluster_rank_of
     evn_distributed_sum evn_exchange_needs evn_exchange_pairs
-    evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where
+    evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where evn_shared_at evn_shared_element evn_shared_is_here evn_shared_owner
     evn_unit_core_kind evn_unit_core_number evn_unit_device_number evn_unit_number""".split())
 NO_NUMBER = {"evn_unit_taken"}
 # NULL is right for them, or another argument is looked at first: they are in the lists
@@ -53,7 +53,7 @@ def row(result, name, parameters):
         return f"GIVES(NULL, {says}, {call})"
     if result.startswith("evn_"):
         return f"ZEROS({result}, {says}, {call})"
-    return f"GIVES({-1 if name in MINUS_ONE else 0}, {says}, {call})"
+    return f"GIVES(({result}){-1 if name in MINUS_ONE else 0}, {says}, {call})"
 
 
 headers = [h for h in sorted(pathlib.Path(sys.argv[1]).glob("evener/*.h")) if not h.name.startswith("cu") and h.name != "kernel.h"]
