@@ -1,5 +1,6 @@
 /* The choice of the method, and what the fast one will need. */
 #include "tdbem/fast/method.h"
+#include "tdbem/fast/skeleton.h"
 #include <math.h>
 #include <string.h>
 
@@ -75,12 +76,14 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
                                    .highest = highest(p->mesh),
                                    .cores = cores,
                                    .cluster = p->cluster};
-    const struct method_needs far = method_expect(p);
+    struct method_needs far;
+    evn_status status = method_expect(p, slices, &far);
+    if (status) return status;
     const double near = (double)p->layout->nnz,
                  share =
                      METHOD_APART * far.values / (METHOD_APART * far.values + METHOD_NEAR * near);
     p->told[1] = share;
-    evn_status status = far_open(&p->far, p->octree, p->mesh, &fo);
+    status = far_open(&p->far, p->octree, p->mesh, &fo);
     p->told[0] = share;
     p->told[1] = 1 - share;
     if (status) return status;
@@ -101,24 +104,47 @@ static double skeleton_size(const struct cell *cell, double edges, double accura
     return fmin(size * fmax(0.3, 1 - 0.43 * log10(accuracy * 1e3)), cell->end - cell->begin);
 }
 
-struct method_needs method_expect(const tdbem *p) {
+/* How many times as large as on a sphere a body's skeletons are: of its leaves. Walls near to each
+ * other and edges have more to say than a smooth surface. */
+static evn_status measure_size(const tdbem *p, const struct slices_options *slices, double *ratio) {
+    enum { MOST = 32 };
+    const struct octree *o = p->octree;
+    const struct skeleton_options so = {slices, highest(p->mesh), p->options.accuracy};
+    const double edges = octree_width(o, o->level) / p->mesh->h_mean;
+    int leaf[MOST], count;
+    double size[MOST], seen = 0, sphere = 0;
+    evn_status status = skeletons_sample(o, p->mesh, &so, MOST, leaf, size, &count);
+    for (int i = 0; i < count; i++) {
+        seen += size[i];
+        sphere += skeleton_size(&o->cell[leaf[i]], edges, p->options.accuracy);
+    }
+    *ratio = sphere > 0 ? seen / sphere : 1;
+    return status;
+}
+
+evn_status method_expect(const tdbem *p, const struct slices_options *slices,
+                         struct method_needs *out) {
     struct method_needs needs = {0};
     const struct octree *o = p->octree;
     const double step = p->shape.delta / p->mesh->h_mean, each = taps_of(p).count;
     const int fields = 1 + (p->boundary ? p->boundary->filters : 0);
+    double ratio = 1;
+    evn_status status = o ? measure_size(p, slices, &ratio) : EVN_OK;
     for (int level = 0; o && level <= o->level; level++) {
         const double edges = octree_width(o, level) / p->mesh->h_mean;
         for (int a = o->first[level]; a < o->first[level + 1]; a++) {
             const struct cell *cell = &o->cell[a];
-            const double size = skeleton_size(cell, edges, p->options.accuracy);
+            const double size = ratio * skeleton_size(cell, edges, p->options.accuracy);
             double others = 0;
             for (int b = 0; b < cell->fars; b++)
-                others += fields * skeleton_size(&o->cell[o->list[cell->far + b] % octree_cells(o)],
-                                                 edges, p->options.accuracy);
+                others += fields * ratio *
+                          skeleton_size(&o->cell[o->list[cell->far + b] % octree_cells(o)], edges,
+                                        p->options.accuracy);
             needs.values += each * size * others;
             needs.bytes += far_bytes(far_is_wide(p->options.accuracy), each) * size * others;
             needs.state += 8 * size * (16 + 10 * edges / step);
         }
     }
-    return needs;
+    *out = needs;
+    return status;
 }

@@ -25,10 +25,12 @@ evn_status method_make(tdbem *p, const struct slices_options *slices, int cores)
 static const double METHOD_APART = 0.3, METHOD_NEAR = 1.4, METHOD_STEP = 6, METHOD_APART_STEP = 3;
 
 /* What the far field will need: values and bytes of its row-vectors, the bytes of skeletons and of
- * a march's state, from the cells alone; a tenth or two off. */
+ * a march's state, from the cells and the skeletons of some leaves; a tenth or two off. EVN_MEMORY.
+ */
 struct method_needs {
     double values, bytes, state;
 };
-struct method_needs method_expect(const tdbem *p);
+evn_status method_expect(const tdbem *p, const struct slices_options *slices,
+                         struct method_needs *out);
 
 #endif

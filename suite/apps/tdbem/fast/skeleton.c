@@ -319,28 +319,78 @@ int skeletons_have(const struct skeletons *all, int cell, int filter) {
     return all->has[cell * all->filters + filter];
 }
 
-evn_status skeletons_open(struct skeletons **out, const struct octree *c, const struct mesh *m,
-                          const struct skeleton_options *o, int cores) {
-    struct field field = {.cells = c, .mesh = m, .is = *o};
+static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "fast: no memory for skeletons"); }
+
+/* None chosen yet. */
+static evn_status begin(struct skeletons **out, struct field *f) {
     struct skeletons *all = *out = calloc(1, sizeof *all);
-    if (!all) return evn_fail(EVN_MEMORY, "fast: no memory");
-    all->cells = octree_cells(c);
-    all->filters = o->slices->filters;
+    if (!all) return no_memory();
+    all->cells = octree_cells(f->cells);
+    all->filters = f->is.slices->filters;
     all->has = calloc((size_t)(all->cells * all->filters) + 1, 1);
     int ok = all->has != NULL;
     for (int side = 0; side < SIDES; side++) {
         all->of[side] = calloc((size_t)all->cells, sizeof *all->of[side]);
         ok &= all->of[side] != NULL;
     }
-    evn_status status = field_open(&field);
-    if (!status && ok) find_filters(&field, all);
-    for (int level = c->level; !status && ok && level >= 0; level--)
-        ok = choose_level(&field, all, level, cores);
-    if (!status && !ok) status = evn_fail(EVN_MEMORY, "fast: no memory for skeletons");
-    field_close(&field);
+    evn_status status = field_open(f);
+    if (!status && !ok) status = no_memory();
+    if (!status) find_filters(f, all);
+    return status;
+}
+
+static evn_status end(struct skeletons **all, struct field *f, evn_status status) {
+    field_close(f);
     if (!status) return EVN_OK;
-    skeletons_close(all);
-    *out = NULL;
+    skeletons_close(*all);
+    *all = NULL;
+    return status;
+}
+
+evn_status skeletons_open(struct skeletons **out, const struct octree *c, const struct mesh *m,
+                          const struct skeleton_options *o, int cores) {
+    struct field field = {.cells = c, .mesh = m, .is = *o};
+    evn_status status = begin(out, &field);
+    for (int level = c->level; !status && level >= 0; level--)
+        if (!choose_level(&field, *out, level, cores)) status = no_memory();
+    return end(out, &field, status);
+}
+
+/* The leaves that need skeletons, of which `most` are taken: with `out` the k-th of them. */
+static int leaves_of(const struct octree *c, int most, int *out) {
+    const int first = c->first[c->level], last = c->first[c->level + 1];
+    long all = 0, seen = 0;
+    int count = 0;
+    for (int a = first; a < last; a++) all += is_needed(c, a);
+    const int wanted = all < most ? (int)all : most;
+    for (int a = first; a < last; a++)
+        if (is_needed(c, a) && seen++ == (2L * count + 1) * all / (2L * wanted)) out[count++] = a;
+    return count;
+}
+
+evn_status skeletons_sample(const struct octree *c, const struct mesh *m,
+                            const struct skeleton_options *o, int most, int *leaf, double *size,
+                            int *count) {
+    struct field field = {.cells = c, .mesh = m, .is = *o};
+    struct skeletons *all;
+    evn_status status = begin(&all, &field);
+    *count = status ? 0 : leaves_of(c, most, leaf);
+    for (int i = 0; !status && i < *count; i++) {
+        const int n = candidates_of(all, c, leaf[i], SOURCES, NULL);
+        struct room room;
+        int *candidate = malloc(((size_t)n + 1) * sizeof *candidate);
+        int ok = room_open(&room, n) && candidate;
+        size[i] = 0;
+        for (int side = 0; ok && side < SIDES; side++) {
+            ok = choose(&field, all, leaf[i], c->level, (enum side)side, &room, candidate);
+            size[i] += 0.5 * all->of[side][leaf[i]].count;
+        }
+        if (!ok) status = no_memory();
+        room_close(&room);
+        free(candidate);
+    }
+    end(&all, &field, status);
+    if (!status) skeletons_close(all);
     return status;
 }
 

@@ -43,6 +43,12 @@ evn_status skeletons_open(struct skeletons **out, const struct octree *cells,
                           int cores);
 void skeletons_close(struct skeletons *skeletons);
 
+/* How large they will be: the skeletons of some leaves, evenly spread, alone. `leaf`: [most] their
+ * cells, `size`: [most] the mean of both sides; *count of them, at most `most`. EVN_MEMORY. */
+evn_status skeletons_sample(const struct octree *cells, const struct mesh *mesh,
+                            const struct skeleton_options *options, int most, int *leaf,
+                            double *size, int *count);
+
 /* Whether there is a filter of this number on a cell's vertices. */
 int skeletons_have(const struct skeletons *skeletons, int cell, int filter);
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The square of the mean normal of triangles that are taken as one, at least. */
+/* Triangles that are taken as one: the square of their mean normal, or the cosine of the normals of
+ * two, at least. */
 static const double EVEN = 0.97;
 
 /* Integrals of a hat over some triangles; y is the place, from the vertex on. */
@@ -106,27 +107,50 @@ static struct spot surface_of(const struct slices_options *o, int corner) {
                          .filter = o->filter ? o->filter[corner / 3] : -1};
 }
 
-/* The spots of a vertex with these corners; where normals differ much or admittances at all, of
- * each triangle. */
-static struct spot *add_vertex(struct spot *to, const struct mesh *m, int v, const int *corner,
+static int is_same(struct spot a, struct spot b) {
+    return a.beta == b.beta && a.filter == b.filter;
+}
+
+/* Puts the corners of triangles that lie as the first one does, and admit as much, behind it: of
+ * corner[0..corners-1]. How many they are with it. */
+static int gather(const struct mesh *m, int *corner, int corners, const struct slices_options *o) {
+    const struct spot first = surface_of(o, corner[0]);
+    double n[3], other[3];
+    int count = 1;
+    mesh_normal(m, corner[0] / 3, n);
+    for (int c = 1; c < corners; c++) {
+        const int is = corner[c];
+        mesh_normal(m, is / 3, other);
+        const double even = n[0] * other[0] + n[1] * other[1] + n[2] * other[2];
+        if (even < EVEN || !is_same(first, surface_of(o, is))) continue;
+        corner[c] = corner[count];
+        corner[count++] = is;
+    }
+    return count;
+}
+
+/* The spots of a vertex with these corners, which are put in another order; where normals differ
+ * much or admittances at all, of each side of the edge. */
+static struct spot *add_vertex(struct spot *to, const struct mesh *m, int v, int *corner,
                                int corners, const struct slices_options *o, int fine) {
     struct moments all = {0};
     const struct spot first = surface_of(o, *corner);
+    int is_one = !fine;
     for (int c = 0; c < corners; c++) {
-        const struct spot is = surface_of(o, corner[c]);
         add_triangle(&all, m, corner[c] / 3, corner[c] % 3);
-        fine |= is.beta != first.beta || is.filter != first.filter;
+        is_one &= is_same(first, surface_of(o, corner[c]));
     }
     const double *n = all.normal;
     const double even = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / (all.mass * all.mass);
-    if (!fine && even > EVEN) {
+    if (is_one && even > EVEN) {
         make_spots(to, &all, m->x[v], first);
         return to + SPOTS;
     }
-    for (int c = 0; c < corners; c++, to += SPOTS) {
+    for (int begin = 0, end; begin < corners; begin = end, to += SPOTS) {
         struct moments one = {0};
-        add_triangle(&one, m, corner[c] / 3, corner[c] % 3);
-        make_spots(to, &one, m->x[v], surface_of(o, corner[c]));
+        end = begin + (fine ? 1 : gather(m, corner + begin, corners - begin, o));
+        for (int c = begin; c < end; c++) add_triangle(&one, m, corner[c] / 3, corner[c] % 3);
+        make_spots(to, &one, m->x[v], surface_of(o, corner[begin]));
     }
     return to;
 }

@@ -29,8 +29,8 @@ struct spots {
     struct spot *spot;
 };
 
-/* Of all triangles around a vertex, or with `fine`, at edges of the body and where admittances meet
- * of each of them. Of the options it takes admittances. EVN_MEMORY. */
+/* Of all triangles around a vertex, at edges of the body and where admittances meet of each side,
+ * with `fine` of each triangle. Of the options it takes admittances. EVN_MEMORY. */
 evn_status spots_open(struct spots *out, const struct mesh *mesh,
                       const struct slices_options *options, int fine);
 void spots_close(struct spots *spots);

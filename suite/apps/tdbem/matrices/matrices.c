@@ -511,12 +511,14 @@ evn_status matrices_expect(tdbem *p, struct matrices_needs *out) {
     struct slices *few = NULL;
     struct sizes z = {0};
     int blocks = 1;
+    struct method_needs far = {0};
+    const struct slices_options so = wanted_slices(p);
     evn_status status = foresee(p, &from, &few, &z, &blocks);
+    if (!status) status = method_expect(p, &so, &far);
     if (!status) {
         const double columns = from.s->columns;
         const double interval = fmin(z.making, wanted_interval(p, &z));
         const double ranges = RANGE * (double)slices_before(from.s, from.s->columns);
-        const struct method_needs far = method_expect(p);
         const double mesh = 1000.0 * p->mesh->triangles; /* with what is kept while they are made */
         const double march = march_bytes(p, from.s, blocks) + far.state * p->columns;
         const double beside = mesh + far.bytes;
