@@ -472,6 +472,8 @@ module evener
         integer(c_int) function evn_schedule_learn(schedule, owner, seconds) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), intent(in) :: owner(*); real(c_double), intent(in) :: seconds(*)
             end
+        integer(c_int) function evn_schedule_change(schedule, change) bind(c); import
+            type(c_ptr), value :: schedule; type(evn_change), intent(in) :: change; end
         integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassigns(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassign(schedule, cores, share) bind(c); import
