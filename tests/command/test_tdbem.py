@@ -9,7 +9,6 @@ import math
 import os
 import re
 import resource
-import signal
 import struct
 import subprocess
 import time
@@ -66,7 +65,7 @@ class Run(Base):
 
     def vertices(self, *words):
         path = self.path("v.csv")
-        done = self.evener(*BODY, "--quiet", "--vertices", "0,8,161", "--vertex-output", path, *words)
+        self.evener(*BODY, "--quiet", "--vertices", "0,8,161", "--vertex-output", path, *words)
         with open(path) as f:
             rows = list(csv.reader(f))
         self.assertEqual(rows[0], ["n", "t", "a0", "a8", "a161"])
@@ -101,7 +100,7 @@ class Run(Base):
     def test_probes(self):
         points = self.write("points", "# comment\n\n0 0 2\n2, 0, 0\n")
         out = self.path("p.csv")
-        done = self.evener(*BODY, "--steps", "110", "--probes", points, "--probe-output", out)
+        self.evener(*BODY, "--steps", "110", "--probes", points, "--probe-output", out)
         with open(out) as f:
             lines = f.read().split("\n")
         self.assertTrue(lines[0].startswith("# ") and "dt=" in lines[0] and "pulse=" in lines[0])
@@ -124,8 +123,8 @@ class Run(Base):
     def test_surface(self):
         """VTU files that hold what they say, and one collection of them."""
         out = self.path("out")
-        done = self.evener(*BODY, "--steps", "50", "--output", out, "--every", "20", "--vertices", "0,8,161",
-                      "--vertex-output", self.path("v.csv"))
+        self.evener(*BODY, "--steps", "50", "--output", out, "--every", "20", "--vertices", "0,8,161",
+                    "--vertex-output", self.path("v.csv"))
         self.assertEqual(sorted(os.listdir(out)), ["surface.pvd", "surface_000020.vtu", "surface_000040.vtu"])
         sets = ET.parse(os.path.join(out, "surface.pvd")).getroot().findall("./Collection/DataSet")
         self.assertEqual([s.get("file") for s in sets], ["surface_000020.vtu", "surface_000040.vtu"])
@@ -154,8 +153,8 @@ class Run(Base):
             self.assertEqual(arrays["pressure"][arrays["number"].index(number)], value)
 
     def test_spectra(self):
-        done = self.evener(*BODY, "--frequencies", "0.5,1", "--spectrum", self.path("s.csv"), "--far-field",
-                      self.path("f.csv"))
+        self.evener(*BODY, "--frequencies", "0.5,1", "--spectrum", self.path("s.csv"), "--far-field",
+                    self.path("f.csv"))
         with open(self.path("s.csv")) as f:
             rows = [line.split(",") for line in f if line[0] != "#"]
         self.assertEqual(rows[0], "vertex,x,y,z,re_w0.5,im_w0.5,re_w1,im_w1\n".split(","))
@@ -249,7 +248,7 @@ class Run(Base):
             self.refuses(["--mesh", "sphere:1", "--entries", self.write("e", bad)], "--entries")
 
     def test_trace(self):
-        done = self.evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
+        self.evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
         with open(self.path("t.json")) as f:
             trace = json.load(f)
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
