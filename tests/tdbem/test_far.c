@@ -383,4 +383,26 @@ TEST(entries_are_the_plain_ones_in_the_band) {
         }
 }
 
+/* The largest that taps make of s^2 at frequencies beyond twice the band. */
+static double high_gain(double step) {
+    const double band = 2 * M_PI / 8 * step;
+    double most = 0;
+    struct taps t;
+    taps_make(&t, TDBEM_RIGID, band, 1e-3);
+    for (double theta = 2 * band; theta < M_PI; theta += 0.01) {
+        double complex gain = 0;
+        for (int l = 0; l < t.count; l++)
+            gain += t.of[2][l] * cexp(-I * theta * (taps_begin(&t) + t.apart * l));
+        most = fmax(most, cabs(gain));
+    }
+    return most;
+}
+
+/* With more of it at short steps a tube's late field grew. */
+TEST(taps_are_calm_beyond_the_band) {
+    assert_true(high_gain(0.1) < 0.1);
+    assert_true(high_gain(0.2) < 0.3);
+    assert_true(high_gain(0.3) < 0.65);
+}
+
 RUN_TESTS(NULL, NULL)

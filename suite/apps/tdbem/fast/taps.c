@@ -74,7 +74,9 @@ void taps_make(struct taps *t, enum tdbem_problem problem, double highest, doubl
     memset(t, 0, sizeof *t);
     /* with ten the equations are singular to rounding, and nothing is nearer */
     t->count = accuracy < 3e-4 ? TAPS : 6;
-    t->apart = (int)fmax(1, 0.4 / highest);
+    /* as far as the band allows: what taps make of high frequencies, where the plain method's far
+     * field has next to nothing, can feed modes of thin walls */
+    t->apart = (int)fmax(1, 0.6 / highest);
     t->shift = rigid ? 0.5 : 0;
     t->most = 1.6 / highest;
     for (int n = 0; n < NODES; n++) {
