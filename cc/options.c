@@ -153,7 +153,10 @@ static int own_option(struct options *o, const char *word) {
         fputs(usage, stdout);
         return -1;
     }
-    return 2;
+    if (strncmp(word, "--kernels", 9)) return 2;
+    fprintf(stderr,
+            "evener-cc: %s: expected --kernels, --kernels=parallel or --kernels-math=same\n", word);
+    return 0;
 }
 
 /* -Wp,-MD,FILE and -Wp,-MMD,FILE */

@@ -154,7 +154,9 @@ class Kernels(common.Case):
         none = self.write("none.c", "#include <math.h>\nvoid f(double *u) {\n#pragma omp target teams distribute parallel for\n"
                           "    for (int i = 0; i < 9; i++) u[i] = tgamma(u[i]);\n}\n")
         for words, says in ((("--kernels-math=same",), r"none\.c:4:\d+: error: --kernels-math=same has no tgamma"),
-                            (("--kernels-math=same", "-ffp-contract=fast"), "exclude each other")):
+                            (("--kernels-math=same", "-ffp-contract=fast"), "exclude each other"),
+                            (("--kernels-math=fast",), "expected --kernels, --kernels=parallel or --kernels-math=same"),
+                            (("--kernels=all",), "expected --kernels, --kernels=parallel or")):
             result = run([COMMAND, *words, "-c", none, "-o", self.path("none.o")])
             self.assertEqual(result.returncode, 1)
             self.assertRegex(result.stderr, says)
