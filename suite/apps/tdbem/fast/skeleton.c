@@ -283,12 +283,25 @@ static int choose(const struct field *f, struct skeletons *all, int a, int level
     return 1;
 }
 
-static int choose_level(const struct field *f, struct skeletons *all, int level, int cores) {
-    const struct octree *c = f->cells;
+/* The cells of a level that need skeletons; of more than `most` as many, evenly spread. */
+static int needed(const struct octree *c, int level, int most, int *out) {
+    const int first = c->first[level], last = c->first[level + 1];
+    long all = 0, seen = 0;
+    int count = 0;
+    for (int a = first; a < last; a++) all += is_needed(c, a);
+    const int wanted = all < most ? (int)all : most;
+    for (int a = first; a < last; a++)
+        if (is_needed(c, a) && seen++ == (2L * count + 1) * all / (2L * wanted)) out[count++] = a;
+    return count;
+}
+
+/* The skeletons of these cells of a level. 0: no memory. */
+static int choose_some(const struct field *f, struct skeletons *all, int level, const int *cell,
+                       int count, int cores) {
     int most = 0, ok = 1;
-    for (int a = c->first[level]; a < c->first[level + 1]; a++)
+    for (int i = 0; i < count; i++)
         for (int side = 0; side < SIDES; side++) {
-            const int n = candidates_of(all, c, a, (enum side)side, NULL);
+            const int n = candidates_of(all, f->cells, cell[i], (enum side)side, NULL);
             if (n > most) most = n;
         }
 #pragma omp parallel num_threads(cores) reduction(& : ok)
@@ -297,12 +310,21 @@ static int choose_level(const struct field *f, struct skeletons *all, int level,
         int *candidate = malloc(((size_t)most + 1) * sizeof *candidate);
         ok &= room_open(&room, most) && candidate;
 #pragma omp for schedule(dynamic, 1)
-        for (int a = c->first[level]; a < c->first[level + 1]; a++)
-            for (int side = 0; ok && side < SIDES && is_needed(c, a); side++)
-                ok &= choose(f, all, a, level, (enum side)side, &room, candidate);
+        for (int i = 0; i < count; i++)
+            for (int side = 0; ok && side < SIDES; side++)
+                ok &= choose(f, all, cell[i], level, (enum side)side, &room, candidate);
         room_close(&room);
         free(candidate);
     }
+    return ok;
+}
+
+static int choose_level(const struct field *f, struct skeletons *all, int level, int cores) {
+    const int cells = f->cells->first[level + 1] - f->cells->first[level];
+    int *cell = malloc(((size_t)cells + 1) * sizeof *cell);
+    const int ok =
+        cell && choose_some(f, all, level, cell, needed(f->cells, level, cells, cell), cores);
+    free(cell);
     return ok;
 }
 
@@ -356,41 +378,18 @@ evn_status skeletons_open(struct skeletons **out, const struct octree *c, const 
     return end(out, &field, status);
 }
 
-/* The leaves that need skeletons, of which `most` are taken: with `out` the k-th of them. */
-static int leaves_of(const struct octree *c, int most, int *out) {
-    const int first = c->first[c->level], last = c->first[c->level + 1];
-    long all = 0, seen = 0;
-    int count = 0;
-    for (int a = first; a < last; a++) all += is_needed(c, a);
-    const int wanted = all < most ? (int)all : most;
-    for (int a = first; a < last; a++)
-        if (is_needed(c, a) && seen++ == (2L * count + 1) * all / (2L * wanted)) out[count++] = a;
-    return count;
-}
-
 evn_status skeletons_sample(const struct octree *c, const struct mesh *m,
                             const struct skeleton_options *o, int most, int *leaf, double *size,
                             int *count) {
     struct field field = {.cells = c, .mesh = m, .is = *o};
     struct skeletons *all;
     evn_status status = begin(&all, &field);
-    *count = status ? 0 : leaves_of(c, most, leaf);
-    for (int i = 0; !status && i < *count; i++) {
-        const int n = candidates_of(all, c, leaf[i], SOURCES, NULL);
-        struct room room;
-        int *candidate = malloc(((size_t)n + 1) * sizeof *candidate);
-        int ok = room_open(&room, n) && candidate;
-        size[i] = 0;
-        for (int side = 0; ok && side < SIDES; side++) {
-            ok = choose(&field, all, leaf[i], c->level, (enum side)side, &room, candidate);
-            size[i] += 0.5 * all->of[side][leaf[i]].count;
-        }
-        if (!ok) status = no_memory();
-        room_close(&room);
-        free(candidate);
-    }
-    end(&all, &field, status);
-    if (!status) skeletons_close(all);
+    *count = status ? 0 : needed(c, c->level, most, leaf);
+    if (!status && !choose_some(&field, all, c->level, leaf, *count, 1)) status = no_memory();
+    for (int i = 0; !status && i < *count; i++)
+        size[i] = 0.5 * (all->of[SOURCES][leaf[i]].count + all->of[TARGETS][leaf[i]].count);
+    status = end(&all, &field, status);
+    skeletons_close(all);
     return status;
 }
 
