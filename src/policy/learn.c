@@ -98,6 +98,7 @@ struct learn {
     double price;         /* s of the last carrying that did not pay; 0: it paid */
     const double *carry;  /* s a byte */
     double shift;         /* sum of the logarithms of all scalings of the speeds */
+    double significant;   /* standard errors that a difference must exceed */
     double task_spread, unit_spread; /* common spreads, from the last instances' differences */
     int repeats;                     /* number of differences in these spreads */
     double *cost, *speed;            /* estimated cost of each task, speed of each unit */
@@ -171,6 +172,12 @@ static void begin(struct learn *l) {
     }
 }
 
+/* Standard errors that a difference must exceed where each of all units may differ by chance. */
+static double significant(double units) {
+    return units > FEW_UNITS ? sqrt(SIGNIFICANT * SIGNIFICANT + 2 * log(units / FEW_UNITS))
+                             : SIGNIFICANT;
+}
+
 struct learn *learn_init(void *block, const evn_problem *problem, int window) {
     size_t at[ARRAYS];
     layout(problem->tasks, problem->units, window, at);
@@ -180,6 +187,7 @@ struct learn *learn_init(void *block, const evn_problem *problem, int window) {
         .problem = *problem,
         .window = window,
         .caution = 1,
+        .significant = significant(problem->units),
         .carry = &problem->carry,
         .cost = (double *)(base + at[0]),
         .speed = (double *)(base + at[1]),
@@ -808,20 +816,13 @@ static void learn_spread(struct belief *b, double *x, int h) {
     b->spread += (off - b->spread) / b->spreads;
 }
 
-/* Standard errors that a difference must exceed where each of all units may differ by chance. */
-static double significant(const struct learn *l) {
-    const double units = l->problem.units;
-    return units > FEW_UNITS ? sqrt(SIGNIFICANT * SIGNIFICANT + 2 * log(units / FEW_UNITS))
-                             : SIGNIFICANT;
-}
-
 /* 1 if the median of h values, the newest first, contradicts the estimate. `proof`: number of
  * newest values that must all agree; for a change so large that it is unlikely, the whole window.
  */
 static int has_changed(const struct learn *l, double spread, double believed, const double *value,
                        int h, double middle, int proof) {
     if (!(believed > 0 && middle > 0)) return believed != middle;
-    if (is_near(middle / believed, significant(l) * OF_MEDIAN * spread / sqrt(h) + ROUNDING))
+    if (is_near(middle / believed, l->significant * OF_MEDIAN * spread / sqrt(h) + ROUNDING))
         return 0;
     const double off = log(middle / believed);
     if (fabs(off) > log(UNLIKELY)) proof = proof < 3 ? 3 : l->window;
@@ -894,7 +895,7 @@ static void find_then(struct learn *l, size_t u) {
     const size_t units = (size_t)l->problem.units;
     const struct belief *b = &l->of_unit[u];
     const double speed = l->speed[u],
-                 most = significant(l) * OF_MEDIAN * spread_of(b, l->unit_spread) + ROUNDING;
+                 most = l->significant * OF_MEDIAN * spread_of(b, l->unit_spread) + ROUNDING;
     for (size_t at = u; at < (size_t)l->kept * units; at += units) {
         const double found = l->unit_speed[at];
         const int usual = !(found > 0) || (b->trusted && fabs(log(found / speed)) <= most);
