@@ -93,6 +93,11 @@ EVN_DEVICE_FUNCTION double evn_scaled(double a, int k) {
     return a * evn_power(k / 2) * evn_power(k - k / 2);
 }
 
+/* A power of two by which a, not negative, has room for its square. */
+EVN_DEVICE_FUNCTION double evn_amid(double a) {
+    return a > 0x1p+500 ? 0x1p-600 : a < 0x1p-400 ? 0x1p+600 : 1;
+}
+
 EVN_DEVICE_FUNCTION int evn_nearest(double a) { return (int)(a < 0 ? a - 0.5 : a + 0.5); }
 
 #define EVN_LN2_      evn_two_of(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56)
@@ -558,7 +563,7 @@ EVN_DEVICE_FUNCTION double evn_atan2(double y, double x) {
     } else if (b > a * 0x1p+60) {
         r = EVN_HALF_PI_;
     } else {
-        const double by = a > 0x1p+500 ? 0x1p-600 : a < 0x1p-400 ? 0x1p+600 : 1;
+        const double by = evn_amid(a);
         r = evn_atan_of(evn_two_of(b * by, 0), evn_two_of(a * by, 0));
     }
     if (back) r = evn_two_add(EVN_PI_, evn_two_minus(r));
@@ -661,7 +666,7 @@ EVN_DEVICE_FUNCTION double evn_hypot(double x, double y) {
     if (x != x || y != y) return x + y;
     if (a > b * 0x1p+60) return a;
     if (a == 0) return 0;
-    const double by = a > 0x1p+500 ? 0x1p-600 : a < 0x1p-400 ? 0x1p+600 : 1;
+    const double by = evn_amid(a);
     a *= by;
     b *= by;
     return evn_two_root(evn_two_add(evn_two_product(a, a), evn_two_product(b, b))).hi / by;

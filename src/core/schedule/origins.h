@@ -18,21 +18,7 @@ evn_status origins_open(struct origins *o, const evn_problem *before, const evn_
                         const char *room);
 void origins_close(struct origins *o);
 
-/* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its
- * cost; a born one costs by its weight what its origins did by theirs. Owners:
- *
- * - auto, map: each task begins on the unit of its heaviest origin (the first of equal ones); from
- *   there tasks move until units are even and few bytes are cut, as far as that pays over the
- *   instances to come. Over many changes the cut grows beyond a new plan's: open a loop anew from
- *   time to time where bytes count.
- * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
- *   time at once to where learnt costs are even.
- * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter;
- *   binpack:time by learnt costs, and where they pay.
- * - static, weighted: cut anew. dynamic: drawn, and memorized anew.
- *
- * EVN_USAGE: the origins are wrong (the message names the task), or a number is out of its range;
- * EVN_MEMORY. After a failure the schedule is as before. */
+/* evn_schedule_change() with a summary that the caller owns. */
 evn_status schedule_change(evn_schedule *schedule, const struct origins *o);
 
 static inline int origins_kept(const struct origins *o, int t) {

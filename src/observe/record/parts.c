@@ -170,21 +170,21 @@ static void put_parts(FILE *out, const evn_machine *m) {
 void evn_record_machine(FILE *out, const evn_machine *m) {
     NEED_OR(, out, "a file");
     NEED_OR(, m, "a machine");
-    const evn_machine_info limits = evn_machine_about(m);
+    const evn_machine_info about = evn_machine_about(m);
     fputs("{\"processor\": ", out);
     json_text(out, evn_machine_processor(m));
     put(out, "cores", evn_machine_cores(m));
-    put(out, "packages", evn_machine_about(m).packages);
-    put(out, "numa_nodes", evn_machine_about(m).numa_nodes);
-    put(out, "memory", (double)evn_machine_about(m).memory);
+    put(out, "packages", about.packages);
+    put(out, "numa_nodes", about.numa_nodes);
+    put(out, "memory", (double)about.memory);
     for (int level = 1; level <= 3; level++) {
         char key[16];
         snprintf(key, sizeof key, "l%d", level);
         put(out, key, (double)evn_machine_cache(m, level, NULL));
     }
-    put(out, "node_cores", limits.node);
-    put(out, "allowed_cores", limits.allowed);
-    put(out, "quota", limits.quota);
+    put(out, "node_cores", about.node);
+    put(out, "allowed_cores", about.allowed);
+    put(out, "quota", about.quota);
     put_kinds(out, m);
     put_parts(out, m);
     fputc('}', out);

@@ -69,9 +69,10 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     const evn_problem *problem = evn_schedule_problem(evn_loop_schedule(loop));
     const size_t tasks = (size_t)problem->tasks, units = (size_t)problem->units;
     size_t bursts = 1;
-    const evn_cluster *cluster = evn_loop_about(loop).cluster;
-    const int first = evn_loop_about(loop).first_unit,
-              own = cluster ? evn_units_count(evn_loop_about(loop).units) : problem->units;
+    const evn_loop_info about = evn_loop_about(loop);
+    const evn_cluster *cluster = about.cluster;
+    const int first = about.first_unit,
+              own = cluster ? evn_units_count(about.units) : problem->units;
     for (int u = 0; u < own; u++) bursts += (size_t)evn_loop_bursts(loop, u);
     if (bursts > units * (size_t)record_bursts_max(problem->tasks))
         bursts = units * (size_t)record_bursts_max(problem->tasks);

@@ -188,8 +188,8 @@ evn_status timed_begin(struct timed *t) {
 static void slow_down(struct timed *t, int done) {
     const struct run_slow *slow = &t->options->slow;
     if (t->slowed || slow->factor <= 1 || done < slow->step) return;
-    evn_unit *unit = evn_units_get(evn_loop_about(t->loop).units,
-                                   slow->unit - evn_loop_about(t->loop).first_unit);
+    const evn_loop_info about = evn_loop_about(t->loop);
+    evn_unit *unit = evn_units_get(about.units, slow->unit - about.first_unit);
     if (unit) evn_unit_slow(unit, slow->factor);
     t->slowed = 1;
 }
