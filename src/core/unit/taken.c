@@ -20,7 +20,7 @@ void taken_close(evn_unit *u) {
 
 int taken_read(pid_t thread, double *run, double *delay) {
     char path[64] = "/proc/thread-self/schedstat", text[96];
-    unsigned long long ran, waited;
+    unsigned long long ran, waited, times;
     if (thread) snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)thread);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
@@ -28,7 +28,9 @@ int taken_read(pid_t thread, double *run, double *delay) {
     close(file);
     if (got <= 0) return 0;
     text[got] = '\0';
-    if (sscanf(text, "%llu %llu", &ran, &waited) != 2) return 0;
+    /* a kernel that does not count writes zeros; one that does has given a thread that runs a core at
+     * least once, though its time may still be 0 until the next tick */
+    if (sscanf(text, "%llu %llu %llu", &ran, &waited, &times) != 3 || !times) return 0;
     *run = (double)ran * 1e-9;
     *delay = (double)waited * 1e-9;
     return 1;
@@ -54,8 +56,7 @@ void evn_unit_reset_taken(evn_unit *u) {
     }
 }
 
-/* Threads that have ended are in none of the sums. A kernel that does not count reports 0 for
- * all. */
+/* Threads that have ended are in none of the sums. */
 double evn_unit_taken(const evn_unit *u) {
     NEED_OR(NAN, u, "a unit");
     double ran = 0, waited = 0;
@@ -65,7 +66,7 @@ double evn_unit_taken(const evn_unit *u) {
         const pid_t id = atomic_load(&t->id);
         double run, delay;
         if (!id || !taken_read(id, &run, &delay)) continue;
-        counts |= run + delay > 0;
+        counts = 1;
         ran += fmax(run - t->run, 0);
         waited += fmax(delay - t->delay, 0);
     }
