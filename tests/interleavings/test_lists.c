@@ -10,6 +10,7 @@
 #define lists_close         model_lists_close
 #define lists_fill          model_lists_fill
 #define lists_own           model_lists_own
+#define lists_left          model_lists_left
 #define lists_rest          model_lists_rest
 #define lists_steal         model_lists_steal
 #define subteams_forget     model_subteams_forget

@@ -98,6 +98,28 @@ TEST(stealing_in_place) {
     for (int u = 0; u < 2; u++) steal(u, 1);
 }
 
+/* A slow unit leaves tasks to a fast one, which may come after the slow one is through: they are
+ * done nevertheless, as they are by a slow unit alone. */
+TEST(slow_thief) {
+    for (int alone = 0; alone < 2; alone++) {
+        evn_problem p = {.tasks = 4, .units = 2};
+        evn_schedule *schedule;
+        evn_loop *loop;
+        evn_unit_slow(evn_units_get(units, 0), 50);
+        assert_ok(evn_schedule_open(&schedule, "auto", &p));
+        assert_ok(evn_loop_open(&loop, units, schedule));
+        for (int i = 0; i < 1000; i++) {
+            struct app a = {.at_hand = -1};
+            loop->alone = (struct alone){.now = alone, .pause = 1e9};
+            assert_ok((i % 2 ? evn_loop_visit : evn_loop_run)(loop, body, &a));
+            for (int t = 0; t < 4; t++) assert_int_equal(a.runs[t], 1);
+        }
+        evn_unit_slow(evn_units_get(units, 0), 1);
+        evn_loop_close(loop);
+        evn_schedule_close(schedule);
+    }
+}
+
 /* Batches by the unit that runs them, when one unit comes late to its own. */
 struct seen {
     int batches[2], tasks[2],

@@ -82,15 +82,23 @@ const int *lists_own(const evn_loop *loop, struct worker *w, int *count) {
     return w->own + first;
 }
 
+int lists_left(const evn_loop *loop) {
+    for (int u = 0; u < loop->count; u++)
+        if (ends_left(&loop->worker[u].ends)) return 1;
+    return 0;
+}
+
 const int *lists_rest(struct worker *w, int *count) {
     int first = 0;
     *count = ends_take(&w->ends, INT_MAX, 0, &first);
     return w->own + first;
 }
 
-/* Whether the thief is done with a task before its owner would be, which has one at hand. */
-static int is_worth(const struct worker *w, const struct worker *owner, int left) {
-    return (left + 1) * w->speed >= owner->speed;
+/* Whether the thief is done with a task before its owner would be, which has one at hand; alone it
+ * does what no owner will come for. */
+static int is_worth(const evn_loop *loop, const struct worker *w, const struct worker *owner,
+                    int left) {
+    return loop->alone.now || (left + 1) * w->speed >= owner->speed;
 }
 
 /* Whether its unit cannot be expected to do them soon: it has not begun, or has much to do. */
@@ -107,7 +115,7 @@ static struct worker *find_late(evn_loop *loop, const struct worker *w, int all,
         struct worker *other = &loop->worker[u];
         if (other->devices || other == w) continue;
         const int here = ends_left(&other->ends);
-        if (!here || !is_worth(w, other, here)) continue;
+        if (!here || !is_worth(loop, w, other, here)) continue;
         *left += here;
         if (here > most && (all || is_late(loop, other, here))) most = here, from = other;
     }

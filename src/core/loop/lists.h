@@ -24,6 +24,9 @@ const int *lists_own(const evn_loop *loop, struct worker *w, int *count);
 /* All that are left of it. */
 const int *lists_rest(struct worker *w, int *count);
 
+/* Whether tasks are left that no unit has begun. */
+int lists_left(const evn_loop *loop);
+
 /* Tasks from the end of a late unit's list; NULL: none is worth taking, or all are begun. */
 const int *lists_steal(evn_loop *loop, struct worker *w, int *count);
 

@@ -212,7 +212,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
 }
 
 /* All units through the tasks; *wall: the time it took. A unit that has nothing to do that others
- * could not do is not waited for. */
+ * could not do is not waited for, but where it is so fast that they have left its tasks to it. */
 static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wall) {
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].body = body;
@@ -225,6 +225,8 @@ static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wa
     else if (loop->steals || loop->chunk)
         status = units_share(loop->units, run_unit, loop);
     else
+        status = evn_units_run(loop->units, run_unit, loop);
+    if (!status && loop->steals && !atomic_load(&loop->failed) && lists_left(loop))
         status = evn_units_run(loop->units, run_unit, loop);
     *wall = evn_now() - begin;
     return status;
