@@ -80,7 +80,7 @@ class Run(Base):
         self.assertGreater(most, 0.5)
         ways = [["--ng", str(g)] for g in (2, 4, 8, 16, 32)]
         ways += [["--layout", l] for l in ("contiguous", "full:32x16", "full:16x32")]
-        ways += [["--order", "morton"], ["--order", "hilbert"]]
+        ways += [["--order", o] for o in ("morton", "hilbert", "tsp")]
         for way in ways:
             other = self.vertices("--steps", "70", *way)
             worst = max(abs(a - b) for p, q in zip(plain, other) for a, b in zip(p, q))

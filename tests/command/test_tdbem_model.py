@@ -87,12 +87,15 @@ class Table(Base):
         values = None
         for name, rate, *cells in rows:
             size = math.prod(map(int, name.split("x")))
-            self.assertEqual(len(cells), 9)
+            self.assertEqual(len(cells), 12)
             for blocks, fill, e in zip(cells[0::3], cells[1::3], cells[2::3]):
                 all_values = int(blocks) * size
                 values = values or all_values * float(fill) / 100
                 self.assertAlmostEqual(all_values * float(fill) / 100, values, delta=1e-2 * values)
                 self.assertAlmostEqual(float(e), 2e3 * all_values / (1e9 * float(rate)), delta=1e-2 * float(e) + 1e-3)
+        mixed = next(line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  mixed "))
+        for i, e in enumerate(mixed):
+            self.assertLessEqual(float(e), 1.1 * min(float(row[4 + 3 * i]) for row in rows))  # of some columns
 
 
 class Runs(Base):

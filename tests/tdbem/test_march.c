@@ -245,6 +245,11 @@ TEST(full_fill) {
     assert_true(fabs(one.fill - (double)nnz / (40.0 * (double)vectors)) < 1e-15);
     /* 40 columns hold all of this sphere, so blocks end by their rows alone */
     assert_int_equal(tall.blocks, (size_t)s->columns * (size_t)((s->columns + 15) / 16));
+    /* 42 rows: of blocks of 4 and of 5 rows alone 11 and 9, of both at least 8 and 2 */
+    const struct layout_size both[] = {{4, 40, 3}, {5, 40, 3.9}, {16, 40, INFINITY}};
+    assert_true(fabs(layout_full_least(s, s->columns, 1, 1, both) - 33) < 1e-12);
+    assert_true(fabs(layout_full_least(s, s->columns, 1, 1, both + 1) - 35.1) < 1e-12);
+    assert_true(fabs(layout_full_least(s, s->columns, 5, 3, both) - 31.8) < 1e-12);
     slices_close(s);
     mesh_close(mesh);
 }
@@ -488,9 +493,9 @@ TEST(units_and_orders) {
         {"2:CPU:2", "guided:time"},
         {"7:CPU:1", "interval"},
     };
-    static const char *const order[] = {"hilbert", "morton", "none"};
+    static const char *const order[] = {"hilbert", "morton", "tsp", "none"};
     double *reference = NULL;
-    for (int f = 0; f < 3; f++) {
+    for (int f = 0; f < 4; f++) {
         tdbem *p;
         tdbem_options o = tdbem_defaults();
         o.mesh = "sphere:2";

@@ -644,23 +644,36 @@ TEST(curves) {
     enum numbering n;
     assert_int_equal(numbering_find(&n, "hilbert"), EVN_OK);
     assert_int_equal(n, NUMBERING_HILBERT);
+    assert_int_equal(numbering_find(&n, "tsp"), EVN_OK);
+    assert_int_equal(n, NUMBERING_TSP);
     assert_int_equal(numbering_find(&n, "peano"), EVN_USAGE);
+}
+
+static double way_length(const struct mesh *m) {
+    double sum = 0;
+    for (int v = 1; v < m->vertices; v++) {
+        const double *a = m->x[v - 1], *b = m->x[v];
+        sum += hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+    }
+    return sum;
 }
 
 TEST(numbering_only_renumbers) {
     struct mesh *plain = body("sphere:2"), *m = body("sphere:2");
-    double score[3];
+    double score[4], length[3];
     for (int soft = 0; soft <= 1; soft++)
         for (int eta = 0; eta <= 1; eta++) {
             struct slices_options o = rigid(plain, 0.5, 0.5 * eta);
             o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
             struct slices *s = generate(plain, &o, 2);
             score[0] = slices_score(s, s->columns);
-            const enum numbering orders[] = {NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_NONE};
-            for (int order = 0; order < 3; order++) {
+            const enum numbering orders[] = {NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_TSP,
+                                             NUMBERING_NONE};
+            for (int order = 0; order < 4; order++) {
                 assert_int_equal(mesh_renumber(m, orders[order]), EVN_OK);
                 struct slices *t = generate(m, &o, 2);
-                if (order < 2) score[1 + order] = slices_score(t, t->columns);
+                if (order < 3) score[1 + order] = slices_score(t, t->columns);
+                if (order < 3) length[order] = way_length(m);
                 for (int j = 0; j < t->columns; j += 3)
                     for (int i = 0; i < t->columns; i++) {
                         int first[2], count[2];
@@ -677,7 +690,9 @@ TEST(numbering_only_renumbers) {
             }
             for (int v = 0; v < m->vertices; v++) assert_int_equal(m->number[v], v);
             assert_true(mesh_hash(m) == mesh_hash(plain));
-            assert_true(score[1] > score[0] && score[2] > score[0]);
+            assert_true(score[1] > score[0] && score[2] > score[0] && score[3] > score[2]);
+            /* no step can be shorter than the shortest edge; 2-opt is some 5 % above the best */
+            assert_true(length[2] < 0.9 * length[1] && length[2] < 1.15 * 161 * m->h_mean);
             slices_close(s);
         }
     mesh_close(plain);

@@ -97,7 +97,7 @@ typedef struct tdbem_options {
     const char *pulse;  /* gaussian:sigma=S,t0=T, ricker:.., FILE.csv or FILE.wav; NULL: gaussian,
                            sigma 4 mean edges over c */
     const char *layout; /* rows, contiguous, full:BRxBC */
-    const char *order;  /* none, morton, hilbert */
+    const char *order;  /* none, morton, hilbert, tsp */
     const char *solver; /* auto, cg, cg:device, cg:ranks, mumps */
     const char *method; /* plain: all pairs of vertices; fast: far ones by skeletons of cells, see
                            `accuracy`; auto: fast where it pays */

@@ -2,6 +2,7 @@
 #include "tdbem/layout/layout_inside.h"
 #include "tdbem/layout/kernel_rows.h"
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -565,4 +566,34 @@ struct layout_fill layout_full_fill(const struct slices *s, int rows, int br, in
     free(v);
     f.fill = f.blocks ? (double)f.nnz / ((double)f.blocks * br * bc) : 0;
     return f;
+}
+
+/* Of vectors from each on to the last; least[n] is 0. */
+static double least_from_first(const struct vector *v, int n, int count,
+                               const struct layout_size *size, double *least) {
+    least[n] = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        least[i] = INFINITY;
+        for (int b = 0; b < count; b++) {
+            const int taken = full_take(v + i, n - i, size[b].br, size[b].bc);
+            least[i] = fmin(least[i], size[b].seconds + least[i + taken]);
+        }
+    }
+    return *least;
+}
+
+double layout_full_least(const struct slices *s, int rows, int every, int count,
+                         const struct layout_size *size) {
+    struct vector *v = malloc(sizeof *v * (size_t)rows);
+    double *least = malloc(sizeof *least * ((size_t)rows + 1)), sum = 0;
+    int columns = 0;
+    for (int j = every / 2; v && least && j < s->columns; j += every, columns++) {
+        const double *value = NULL;
+        struct slices_walk walk = slices_walk(s, j);
+        const int n = layout_gather(&walk, 0, rows, INT_MAX - 1, &value, v);
+        sum += least_from_first(v, n, count, size, least);
+    }
+    free(v);
+    free(least);
+    return columns ? sum / columns : NAN;
 }

@@ -165,4 +165,13 @@ struct layout_fill {
 };
 struct layout_fill layout_full_fill(const struct slices *s, int rows, int br, int bc);
 
+/* The least time of a column in blocks of any of `count` sizes, by dynamic programming over rows:
+ * the mean of every so many columns. NAN: no memory. */
+struct layout_size {
+    int br, bc;
+    double seconds; /* of a block; INFINITY if it is too narrow for a row-vector */
+};
+double layout_full_least(const struct slices *s, int rows, int every, int count,
+                         const struct layout_size *size);
+
 #endif

@@ -1,5 +1,7 @@
-/* Space-filling curves: the vertices sorted by their place on one. */
+/* Space-filling curves: the vertices sorted by their place on one; and a tour, which begins as one.
+ */
 #include "tdbem/mesh/numbering.h"
+#include "tdbem/mesh/tour.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +9,13 @@
 enum { BITS = 20 };
 
 evn_status numbering_find(enum numbering *out, const char *name) {
-    static const char *const names[] = {"none", "morton", "hilbert"};
-    for (int n = 0; n < 3; n++)
+    static const char *const names[] = {"none", "morton", "hilbert", "tsp"};
+    for (int n = 0; n < 4; n++)
         if (!strcmp(name, names[n])) {
             *out = (enum numbering)n;
             return EVN_OK;
         }
-    return evn_fail(EVN_USAGE, "order: \"%s\", expected none, morton or hilbert", name);
+    return evn_fail(EVN_USAGE, "order: \"%s\", expected none, morton, hilbert or tsp", name);
 }
 
 /* bits of the three numbers in turn, from the highest; axis 0 first */
@@ -66,28 +68,31 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
     struct keyed *key = malloc(n * sizeof *key);
     double(*x)[3] = malloc(n * sizeof *x);
     int *number = malloc(n * sizeof *number), *to = malloc(n * sizeof *to);
-    if (!key || !x || !number || !to) {
+    int *from = malloc(n * sizeof *from);
+    if (!key || !x || !number || !to || !from) {
         free(key);
         free(x);
         free(number);
         free(to);
+        free(from);
         return evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
     }
     for (int v = 0; v < m->vertices; v++) {
         uint32_t at[3];
         for (int c = 0; c < 3; c++)
             at[c] = (uint32_t)fmin((m->x[v][c] - low[c]) / size * (1 << BITS), (1 << BITS) - 1);
-        uint64_t place = numbering == NUMBERING_MORTON    ? numbering_morton(at)
-                         : numbering == NUMBERING_HILBERT ? numbering_hilbert(at)
-                                                          : 0;
+        uint64_t place = numbering == NUMBERING_NONE     ? 0
+                         : numbering == NUMBERING_MORTON ? numbering_morton(at)
+                                                         : numbering_hilbert(at);
         key[v] = (struct keyed){place, m->number[v], v};
     }
     qsort(key, n, sizeof *key, by_key);
+    for (size_t v = 0; v < n; v++) from[v] = key[v].vertex;
+    evn_status status = numbering == NUMBERING_TSP ? mesh_tour(m, from) : EVN_OK;
     for (size_t v = 0; v < n; v++) {
-        int from = key[v].vertex;
-        memcpy(x[v], m->x[from], sizeof *x);
-        number[v] = m->number[from];
-        to[from] = (int)v;
+        memcpy(x[v], m->x[from[v]], sizeof *x);
+        number[v] = m->number[from[v]];
+        to[from[v]] = (int)v;
     }
     for (int t = 0; t < m->triangles; t++)
         for (int e = 0; e < 3; e++) m->corner[t][e] = to[m->corner[t][e]];
@@ -97,7 +102,8 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
     free(x);
     free(number);
     free(to);
-    return EVN_OK;
+    free(from);
+    return status;
 }
 
 evn_status mesh_renumber(struct mesh *m, enum numbering numbering) {

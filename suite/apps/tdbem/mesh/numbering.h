@@ -1,14 +1,15 @@
-/* Numbering the vertices along a space-filling curve, so that neighbours in number are neighbours
- * in space and the row-vectors of a slice change slowly from row to row. */
+/* Numbering the vertices along a space-filling curve, or a short tour through all of them, so that
+ * neighbours in number are neighbours in space and the row-vectors of a slice change slowly from
+ * row to row. */
 #ifndef TDBEM_NUMBERING_H
 #define TDBEM_NUMBERING_H
 
 #include "tdbem/mesh/mesh.h"
 #include <stdint.h>
 
-enum numbering { NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT };
+enum numbering { NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_TSP };
 
-/* `none`, `morton`, `hilbert`; EVN_USAGE for anything else */
+/* `none`, `morton`, `hilbert`, `tsp`; EVN_USAGE for anything else */
 evn_status numbering_find(enum numbering *out, const char *name);
 
 /* Renumbers the vertices; mesh->number follows. NONE goes back to the file's order. */

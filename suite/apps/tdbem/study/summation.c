@@ -408,7 +408,7 @@ static int renumbered(const struct slices *s, const struct mesh *mesh, const int
 static const int size[][2] = {{16, 16},  {16, 32},  {32, 32},  {64, 32},  {128, 32},
                               {16, 64},  {32, 64},  {64, 64},  {128, 64}, {16, 128},
                               {32, 128}, {64, 128}, {128, 128}};
-enum { ORDERS = 3, SIZES = sizeof size / sizeof *size };
+enum { ORDERS = 4, SIZES = sizeof size / sizeof *size };
 
 /* Operations a second on blocks of a size, those on padding included, with groups of the paper's 8
  * steps in double: what its estimate E is made of. */
@@ -445,8 +445,8 @@ static evn_status block_rates(double *rate) {
 
 static void print_table(const struct slices *s, const char *name,
                         const struct layout_fill fill[ORDERS][SIZES], const double *score,
-                        const double *rate) {
-    static const char *const orders[] = {"none", "Morton", "Hilbert"};
+                        const double *least, const double *rate) {
+    static const char *const orders[] = {"none", "Morton", "Hilbert", "tour"};
     const double all = (double)s->rows / s->columns;
     printf("\nFull-Blocking of %s, %d vertices", name, s->rows);
     if (s->columns < s->rows) printf(", from %d of its columns", s->columns);
@@ -472,12 +472,16 @@ static void print_table(const struct slices *s, const char *name,
         }
         printf("\n");
     }
-    printf("  %-9s %8s", "score", "");
+    printf("  %-9s %8s", "mixed", "");
+    for (int o = 0; o < ORDERS; o++)
+        printf("  %16s  %6s  %6.3f", "", "", 1e3 * (double)s->rows * least[o]);
+    printf("\n  %-9s %8s", "score", "");
     for (int o = 0; o < ORDERS; o++) printf("  %16.1f  %6s  %6s", score[o], "", "");
     printf("\n\nE: the paper's estimate, operations on all values of the blocks, padding included, "
            "at the speed of blocks\nof this size measured on one core (GFlop/s; double, n_g 8, of "
            "sphere:2). "
-           "score: mean over slices and neighbouring rows of\n(columns that both cover)^2\n");
+           "mixed: each block of the size that makes E least, by dynamic programming.\nscore: mean "
+           "over slices and neighbouring rows of (columns that both cover)^2. tour: --order tsp\n");
 }
 
 /* Ranges of at most MOST columns, evenly spread, and all rows: of a small mesh all. */
@@ -494,12 +498,24 @@ static evn_status sample(struct slices **out, const struct mesh *mesh, double de
     return status;
 }
 
+/* Seconds of a slice whose blocks may be of all sizes; of some columns. */
+static double least_time(const struct slices *s, const double *rate) {
+    struct layout_size of[SIZES];
+    for (int b = 0; b < SIZES; b++) {
+        const int br = size[b][0], bc = size[b][1];
+        of[b] = (struct layout_size){br, bc, bc < s->longest ? INFINITY : 2.0 * br * bc / rate[b]};
+    }
+    return layout_full_least(s, s->rows, s->columns / 16 + 1, SIZES, of);
+}
+
 static evn_status table(struct mesh *mesh, double delta, const char *name) {
-    static const enum numbering order[] = {NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT};
+    static const enum numbering order[] = {NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT,
+                                           NUMBERING_TSP};
     struct layout_fill fill[ORDERS][SIZES];
-    double score[ORDERS], rate[SIZES] = {0};
+    double score[ORDERS], least[ORDERS], rate[SIZES] = {0};
     struct slices *s = NULL;
-    evn_status status = sample(&s, mesh, delta);
+    evn_status status = block_rates(rate);
+    if (!status) status = sample(&s, mesh, delta);
     if (status) return status;
     int *before = malloc(sizeof *before * (size_t)mesh->vertices);
     if (!before) status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
@@ -511,6 +527,7 @@ static evn_status table(struct mesh *mesh, double delta, const char *name) {
             status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
         if (!status) {
             score[o] = slices_score(&other, other.rows);
+            least[o] = least_time(&other, rate);
             for (int b = 0; b < SIZES; b++)
                 fill[o][b] = layout_full_fill(&other, other.rows, size[b][0], size[b][1]);
         }
@@ -518,8 +535,7 @@ static evn_status table(struct mesh *mesh, double delta, const char *name) {
         free(other.count);
     }
     free(before);
-    if (!status) status = block_rates(rate);
-    if (!status) print_table(s, name, fill, score, rate);
+    if (!status) print_table(s, name, fill, score, least, rate);
     slices_close(s);
     return status;
 }
