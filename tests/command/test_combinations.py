@@ -124,6 +124,7 @@ class Pairs(Base):
     def test_studies(self):
         machine = self.machine
         self.refuses(["bench", "schedules", "--map", "--planning"], "--map and --planning")
+        self.refuses(["bench", "schedules", "--intervals", "--steps", "3"], "--intervals and --steps")
         self.refuses(["bench", "schedules", "--map", machine], "--map and FILE")
         self.refuses(["bench", "schedules", "--map", "--steps", "3"], "--map and --steps")
         self.refuses(["bench", "schedules", "--planning", "--classes", "B"], "--planning and --classes")

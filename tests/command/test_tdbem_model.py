@@ -32,6 +32,10 @@ class Published(Base):
             group = (0.291 + 0.0081) / p + sent + shared + 0.005
             self.assertAlmostEqual(r["group_s"], group, delta=1e-12)
             self.assertAlmostEqual(r["efficiency"], alone / p / group, delta=1e-9)
+            # 22 exchanges a step, of the sums of 375 chunks and of halos
+            exchange = (p - 1) * 2e-6 + (16 * 375 * (p - 1) / p + 512 * 3 * math.sqrt(375) * (p > 1)) / 12.5e9
+            self.assertAlmostEqual(r["overlaid_s"], group - 0.005 * (p - 1) / p, delta=1e-12)
+            self.assertAlmostEqual(r["by_rows_s"], r["overlaid_s"] + 16 * 22 * exchange, delta=1e-12)
         self.assertEqual(rows[1]["nodes"], 0)
         self.assertTrue(3 < rows[8]["nodes"] < 4)
 

@@ -371,7 +371,7 @@ struct request {
     const char *apps, *classes, *exchange;
     const char *unit_list, *machine;
     long steps, tasks, units, noise;
-    int map, planning, default_;
+    int map, planning, default_, intervals;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -392,6 +392,8 @@ static const struct option table[] = {
      AT(map), 0, 0},
     {"default", NULL, "the default schedule beside all others instead", OPTION_FLAG, AT(default_),
      0, 0},
+    {"intervals", NULL, "interval beside the best contiguous intervals instead", OPTION_FLAG,
+     AT(intervals), 0, 0},
     {"planning", NULL, "the times of planning instead", OPTION_FLAG, AT(planning), 0, 0},
     {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
     {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
@@ -405,6 +407,9 @@ static const struct option_rule rules[] = {
     {"default", OPTION_EXCLUDES,
      "map planning apps classes steps exchange noise units machine FILE",
      "its tasks, units and disturbances are made up"},
+    {"intervals", OPTION_EXCLUDES,
+     "default map planning apps classes steps exchange noise units machine FILE",
+     "its tasks and workers are the paper's"},
     {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise units machine FILE",
      "its tasks and units are made up; --tasks and --unit-count say how many"},
     {"tasks", OPTION_NEEDS, "planning", "whose tasks these are"},
@@ -434,6 +439,7 @@ int bench_schedules(int argc, char **argv) {
     if (code) return code;
     add_others();
     if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
+    if (request.intervals) return bench_intervals();
     if (request.default_) return bench_default() ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)
         return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;

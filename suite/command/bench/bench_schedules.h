@@ -9,6 +9,10 @@
 /* map beside the others on BT-MZ of these classes; 0, or 1 if what is asked of it does not hold. */
 int bench_map_table(const char *classes);
 
+/* interval beside the best contiguous intervals; 0, an exit status after a message, or 1 if it is
+ * not near them. */
+int bench_intervals(void);
+
 /* Seconds of a plan of `tasks` tasks on `units` units under every schedule; 0, or 1 if one but
  * optimal takes `max` seconds or more. */
 int bench_planning(int tasks, int units, double max);

@@ -47,6 +47,12 @@ struct scaling scaling_predict(const struct scaling_case *of, int ranks, double 
     s.sent_s = others * of->latency + s.sums_b / p * of->per_byte;
     s.shared_s = others * of->group * of->latency + s.rows_b / p * of->per_byte;
     s.group_s = s.sum_s + s.radiation_s + s.right_s + s.sent_s + s.shared_s + s.solve_s;
+    /* an exchange an iteration and three more, of the sums of all chunks of 64 rows and of halos as
+     * on spheres */
+    const double exchanges = of->group * (of->iterations + 3), chunks = ceil(of->rows / 64);
+    const double exchange_b = 16 * chunks * others / p + (p > 1 ? 512 * 3 * sqrt(chunks) : 0);
+    s.overlaid_s = s.group_s - of->gradients_s * others / p;
+    s.by_rows_s = s.overlaid_s + exchanges * (others * of->latency + exchange_b * of->per_byte);
     const double alone = of->sum_s + of->radiation_s + of->right_s + of->solve_s;
     s.efficiency = alone / (p * s.group_s);
     return s;

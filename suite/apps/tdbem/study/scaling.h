@@ -9,7 +9,8 @@ struct scaling_case {
     double rows; /* number of vertices and points */
     int group, wide, real, blocks;
     double sum_s, radiation_s, right_s, solve_s;
-    double latency, per_byte; /* seconds of a message between two ranks */
+    double gradients_s, iterations; /* of solve_s, what --solver cg:ranks shares out; a step's */
+    double latency, per_byte;       /* seconds of a message between two ranks */
 };
 
 struct scaling {
@@ -20,6 +21,8 @@ struct scaling {
     double sent_s, shared_s;            /* rows of sums to their owners; right-hand sides to all */
     double solve_s, group_s;
     double efficiency;
+    double by_rows_s;  /* of a group, with the solution's rows shared out (--solver cg:ranks) */
+    double overlaid_s; /* likewise, if none of its exchanges took time beside the summation */
 };
 
 /* Nodes of the tree that a rank has, of `blocks` blocks in `ranks` intervals whose ends are up to
