@@ -26,7 +26,6 @@
 #include "base/decisions.h"
 #include "schedule/policy.h"
 #include "schedule/pool.h"
-#include "schedule/ranked.h"
 #include "schedule/weigh.h"
 #include <evener/status.h>
 #include <math.h>
@@ -65,20 +64,18 @@ static void close_auto(evn_schedule *s) { evn_schedule_close(((struct state *)s-
 static struct state *make_state(const evn_problem *p) {
     const size_t n = (size_t)p->tasks, units = (size_t)p->units;
     const size_t head = (sizeof(struct state) + 15) / 16 * 16;
-    char *block = calloc(1, head + n * (sizeof(struct ranked) + 3 * sizeof(int)) +
-                                units * (4 * sizeof(double) + sizeof(int)));
+    char *block =
+        calloc(1, head + 2 * n * sizeof(int) + units * (4 * sizeof(double) + sizeof(int)));
     if (!block) return NULL;
     struct state *state = (struct state *)block;
     state->enough = ENOUGH;
     state->may_draw = p->units > 1 && one_space(p);
-    state->ranked = (struct ranked *)(block + head);
-    state->busy = (double *)(state->ranked + n);
+    state->busy = (double *)(block + head);
     state->low = state->busy + units;
     state->bytes = state->low + units;
     state->used = state->bytes + units;
     state->order = (int *)(state->used + units);
-    state->assigned = state->order + n;
-    state->wary = state->assigned + n;
+    state->wary = state->order + n;
     state->heap = state->wary + n;
     return state;
 }
@@ -90,9 +87,7 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     struct state *state = make_state(p);
     if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
     s->state = state;
-    if ((status = evn_schedule_open(&state->map, policy_map.name, p))) return status;
-    free(state->map->pool); /* map learns with auto's pool */
-    state->map->pool = NULL;
+    if ((status = schedule_open_part(&state->map, &policy_map, s))) return status;
     state->learn = map_learnt(state->map);
     memcpy(s->owner, state->map->owner, (size_t)p->tasks * sizeof *s->owner);
     snprintf(s->text, sizeof s->text, "auto");
@@ -101,17 +96,22 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
 
 /* ---- how long the last instance would have been -------------------------------------------- */
 
-/* Sorts the tasks by descending cost. */
+/* Classes of costs up to the largest that a learner has, the first ones of the largest costs. */
+enum { HALF = 6908, CLASSES = 2 * HALF };
+
+static int class_of(double cost) { return HALF - 1 - (int)floor(log(fmax(cost, 1e-300)) / CLASS); }
+
+/* Sorts the tasks by descending class of their costs, then by number. */
 static void sort(evn_schedule *s) {
     struct state *state = s->state;
     const int lesson = learn_instances(state->learn);
     if (state->sorted && lesson - state->sorted < SORTED) return;
     const double *cost = learn_cost(state->learn);
     const int n = s->problem.tasks;
-    for (int t = 0; t < n; t++)
-        state->ranked[t] = (struct ranked){floor(log(fmax(cost[t], 1e-300)) / CLASS), t};
-    rank_descending(state->ranked, n);
-    for (int t = 0; t < n; t++) state->order[t] = state->ranked[t].index;
+    int next[CLASSES + 1] = {0}; /* where the next task of a class goes */
+    for (int t = 0; t < n; t++) next[class_of(cost[t]) + 1]++;
+    for (int c = 0; c < CLASSES; c++) next[c + 1] += next[c];
+    for (int t = 0; t < n; t++) state->order[next[class_of(cost[t])]++] = t;
     state->sorted = lesson;
 }
 
@@ -279,6 +279,15 @@ static void look_at_ways(evn_schedule *s) {
     correct(s, uneven);
 }
 
+/* map's owners before a lesson: the schedule's own, unless it is wary. NULL: not enough memory. */
+static const int *owners_before(const evn_schedule *s) {
+    const struct state *state = s->state;
+    const size_t bytes = (size_t)s->problem.tasks * sizeof *s->owner;
+    if (state->way != WARY) return s->owner;
+    int *copy = malloc(bytes);
+    return copy ? memcpy(copy, state->map->owner, bytes) : NULL;
+}
+
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
@@ -287,12 +296,13 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     const enum way before = state->way;
     state->owner = owner;
     state->seconds = seconds;
-    memcpy(state->assigned, map->owner, bytes);
+    state->assigned = owners_before(s);
     map->problem.carry = p->carry;
     map->instance += s->passed;
     map->passed = s->passed;
     map->policy->learn(map, owner, seconds);
-    if (p->units > 1) look_at_ways(s);
+    if (p->units > 1 && state->assigned && learn_instances(state->learn)) look_at_ways(s);
+    if (state->assigned != s->owner) free((void *)state->assigned);
     s->chunk = state->way == DRAWN ? chunk_of(p) : 0;
     if (s->chunk) sort(s);
     s->order = state->order;
@@ -304,10 +314,9 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
 
 /* `map` follows the weights; an order of many tasks stays good enough for some changes. */
 static void weights(evn_schedule *s, const double *before) {
-    (void)before;
     struct state *state = s->state;
     evn_schedule *map = state->map;
-    if (schedule_weights(map, s->problem.weight)) return;
+    schedule_weigh(map, s->problem.weight, before);
     if (state->way == WARY) auto_wary(state, &s->problem, state->wary);
     if (s->chunk && state->weights++ % SORTED == 0) {
         state->sorted = 0;
@@ -324,7 +333,7 @@ static evn_status change(evn_schedule *s, const struct origins *o) {
     if (!state)
         return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", s->problem.tasks);
     const double even = learn_even(was->learn);
-    evn_status status = schedule_change(was->map, o);
+    evn_status status = schedule_change_part(was->map, s, o);
     if (status) {
         free(state);
         return status;

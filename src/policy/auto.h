@@ -4,8 +4,6 @@
 
 #include "policy/learn.h"
 
-struct ranked;
-
 enum way { ASSIGNED, WARY, DRAWN, WAYS };
 
 struct state {
@@ -21,12 +19,11 @@ struct state {
     int sorted;        /* instance of the order; 0: none */
     int made;          /* 1: a conservative assignment exists */
     int *order, *heap;
-    int *assigned, *wary; /* owners: map's for the last instance; conservative ones */
-    struct ranked *ranked;
+    int *wary;                   /* conservative owners */
     double *busy, *bytes, *used; /* scratch, one number a unit */
     double *low; /* slowest recent speed of each unit, without learn_scale(); 0: not known */
     /* the last instance */
-    const int *owner;
+    const int *owner, *assigned; /* who ran the tasks; whom map had given them to */
     const double *seconds;
 };
 

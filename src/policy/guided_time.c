@@ -86,7 +86,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     struct guided *state = s->state;
     const evn_problem *p = &s->problem;
     struct learn *l = state->learn;
-    learn_feed(l, owner, seconds);
+    if (learn_feed(l, owner, seconds)) return;
     if (!state->keeping && p->units > FEW_UNITS) {
         double then;
         /* after one instance only its own times are known; later ones show scatter */

@@ -312,7 +312,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
     const size_t bytes = sizeof *owner * (size_t)p->tasks;
-    learn_feed(state->learn, owner, seconds);
+    if (learn_feed(state->learn, owner, seconds)) return;
     double mean;
     const double longest = look(state, p, owner, &mean);
     if (state->keeping) {

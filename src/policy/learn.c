@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SIGNIFICANT   3.0   /* standard errors that a difference must exceed */
@@ -106,7 +107,7 @@ struct learn {
     double *unit_speed;              /* window x units: speeds in a row's instance; 0: unknown */
     double *then;                    /* window x units: speeds by which costs are told from times */
     double *repeated;     /* window x units: how much longer than the instance before; 0: unknown */
-    double *ratio, *part; /* scratch: ratios of tasks, unit by unit, in the latest instance */
+    double *ratio, *part; /* scratch of a lesson: ratios of tasks, unit by unit, in an instance */
     double *load;         /* scratch: load of each unit, while an assignment is looked at */
     double *track;        /* units x LEARN_MEMORY: log of speed - shift, under the present owners */
     struct sums *sums;    /* scratch of trust() */
@@ -123,7 +124,7 @@ static double bounded(double x) { return x < 1e-300 ? 1e-300 : x < 1e300 ? x : 1
 /* Limits costs and times, which may be 0. */
 static inline double held(double x) { return x < 1e300 ? x : 1e300; }
 
-enum { ARRAYS = 17 };
+enum { ARRAYS = 15 };
 
 /* The bytes of everything in front of each array, in the order of struct learn. */
 static size_t layout(int tasks, int units, int window, size_t at[ARRAYS]) {
@@ -132,7 +133,6 @@ static size_t layout(int tasks, int units, int window, size_t at[ARRAYS]) {
         n * sizeof(double),        u * sizeof(double),
         w * n * sizeof(double),    w * u * sizeof(double),
         w * u * sizeof(double),    w * u * sizeof(double),
-        n * sizeof(double),        n * sizeof(double),
         u * sizeof(double),        u * LEARN_MEMORY * sizeof(double),
         u * sizeof(struct sums),   u * sizeof(struct off),
         n * sizeof(struct belief), u * sizeof(struct belief),
@@ -197,15 +197,15 @@ struct learn *learn_init(void *block, const evn_problem *problem, int window) {
         .repeated = (double *)(base + at[5]),
         .ratio = (double *)(base + at[6]),
         .part = (double *)(base + at[7]),
-        .load = (double *)(base + at[8]),
-        .track = (double *)(base + at[9]),
-        .sums = (struct sums *)(base + at[10]),
-        .off = (struct off *)(base + at[11]),
-        .of_task = (struct belief *)(base + at[12]),
-        .of_unit = (struct belief *)(base + at[13]),
-        .owner = (int *)(base + at[14]),
-        .end = (int *)(base + at[15]),
-        .tracked = (int *)(base + at[16]),
+        .load = (double *)(base + at[6]),
+        .track = (double *)(base + at[7]),
+        .sums = (struct sums *)(base + at[8]),
+        .off = (struct off *)(base + at[9]),
+        .of_task = (struct belief *)(base + at[10]),
+        .of_unit = (struct belief *)(base + at[11]),
+        .owner = (int *)(base + at[12]),
+        .end = (int *)(base + at[13]),
+        .tracked = (int *)(base + at[14]),
     };
     begin(l);
     return l;
@@ -347,7 +347,7 @@ static int has_moved(const struct learn *l, size_t t, int proof, int *from, int 
     return 0;
 }
 
-/* Moves of tasks, at most one for each task; in scratch arrays of a learner. */
+/* Moves of tasks, at most one for each task. */
 struct moves {
     int count;
     double *off;            /* by move: log of the ratio of speeds over the believed ratio */
@@ -404,21 +404,26 @@ static void fit(struct moves *m, double *factor, int units) {
 }
 
 /* Factors of the speeds, in l->load, by the moves that `from` has seen, of which `proof` instances
- * before count, 0: none do; they are 1, unless they explain most of how far moves are off. */
+ * before count, 0: none do; they are 1, unless they explain most of how far moves are off, or
+ * without memory. */
 static void find_factors(struct learn *l, const struct learn *from, int proof) {
     const int units = l->problem.units;
     double *scratch = (double *)l->sums; /* more than two numbers a unit */
-    struct moves m = {
-        .off = from->ratio, .units = from->part, .asked = scratch, .weight = scratch + units};
+    double *move = malloc(2 * (size_t)from->problem.tasks * sizeof *move);
+    struct moves m = {.off = move,
+                      .units = move ? move + from->problem.tasks : NULL,
+                      .asked = scratch,
+                      .weight = scratch + units};
     double *factor = l->load, before = 0, after = 0;
     const double least = fmax(LEAST_GAIN, SCATTERED * from->task_spread);
-    if (proof) find_moves(from, proof, &m);
+    if (proof && move) find_moves(from, proof, &m);
     for (int u = 0; u < units; u++) factor[u] = 0;
     before = mean_off(&m, factor, units);
     if (before > least) {
         fit(&m, factor, units);
         after = mean_off(&m, factor, units);
     }
+    free(move);
     const int known = m.count >= 2 * PROOF && before > least && after < before / 2;
     double sum = 0, scaled = 0;
     for (int u = 0; u < units; u++) {
@@ -981,8 +986,12 @@ static void look_at_promise(struct learn *l) {
     l->before = 0;
 }
 
-void learn_feed(struct learn *l, const int *owner, const double *seconds) {
+int learn_feed(struct learn *l, const int *owner, const double *seconds) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
+    double *scratch = malloc(2 * n * sizeof *scratch);
+    if (!scratch) return 1;
+    l->ratio = scratch;
+    l->part = scratch + n;
     if (!l->fed || memcmp(l->owner + (size_t)l->latest * n, owner, n * sizeof *owner) != 0) {
         l->since = 0;
         l->stints++;
@@ -1009,6 +1018,7 @@ void learn_feed(struct learn *l, const int *owner, const double *seconds) {
         learn_unit(l, u);
         find_then(l, u);
     }
+    free(scratch);
     for (size_t t = 0; t < n; t++) learn_task(l, t);
     if (learn_settles(l) && l->since == 2 && l->stints > 1) learn_from_moves(l);
 
@@ -1025,6 +1035,7 @@ void learn_feed(struct learn *l, const int *owner, const double *seconds) {
         for (size_t t = 0; t < n; t++) l->cost[t] = held(l->cost[t] * scale);
     }
     look_at_promise(l);
+    return 0;
 }
 
 void learn_passed(struct learn *l, int instances) { l->passed += instances - 1; }
@@ -1054,17 +1065,14 @@ static void begin_weightless(struct learn *l, const double *before, double each)
 void learn_weights(struct learn *l, const double *before) {
     const size_t n = (size_t)l->problem.tasks;
     const double *now = l->problem.weight, each = cost_of_weight(l, before);
-    double *ratio = l->ratio;
     int weightless = 0;
     for (size_t t = 0; t < n; t++) {
         const int scales = before[t] > 0 && now[t] > 0;
+        const double ratio = scales ? bounded(now[t] / before[t]) : 1;
         weightless |= !scales;
-        ratio[t] = scales ? bounded(now[t] / before[t]) : 1;
-        l->cost[t] = held(l->cost[t] * ratio[t]);
-    }
-    for (size_t row = 0; row < (size_t)l->kept; row++) {
-        double *seconds = l->seconds + row * n;
-        for (size_t t = 0; t < n; t++) seconds[t] = held(seconds[t] * ratio[t]);
+        l->cost[t] = held(l->cost[t] * ratio);
+        for (size_t at = t; at < (size_t)l->kept * n; at += n)
+            l->seconds[at] = held(l->seconds[at] * ratio);
     }
     if (weightless) begin_weightless(l, before, each);
 }

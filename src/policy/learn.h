@@ -26,7 +26,7 @@
  *     char *block = malloc(sizeof *state + learn_bytes(tasks, units, LEARN_WINDOW));
  *     struct learn *l = learn_init(block + sizeof *state, problem, LEARN_WINDOW);
  *     ...
- *     learn_feed(l, owner, seconds);              // in the policy's learn()
+ *     if (learn_feed(l, owner, seconds)) return;  // in the policy's learn()
  *     const double *cost = learn_cost(l), *speed = learn_speed(l);
  *     double now = learn_makespan(l, s->owner);
  *     if (learn_asks(l, now, could)) { // the best that can be hoped for
@@ -69,8 +69,8 @@ struct learn *learn_change(void *block, const evn_problem *problem, const struct
                            const struct origins *o, const int *owner);
 
 /* Feeds an instance: `owner` ran each task in `seconds` (n entries each, checked by
- * evn_schedule_learn()). */
-void learn_feed(struct learn *l, const int *owner, const double *seconds);
+ * evn_schedule_learn()). 1: not enough memory, and nothing is learnt from it. */
+int learn_feed(struct learn *l, const int *owner, const double *seconds);
 
 /* The next instance fed stands for `instances` of them; else for one. */
 void learn_passed(struct learn *l, int instances);

@@ -46,7 +46,7 @@ static int renew(evn_schedule *s, int certainly, double *then) {
 void replan_learn(evn_schedule *s, const int *owner, const double *seconds) {
     const struct replan *state = s->state;
     struct learn *l = state->learn;
-    learn_feed(l, owner, seconds);
+    if (learn_feed(l, owner, seconds)) return;
     s->settled = learn_ready(l);
     if (!learn_ready(l)) return;
     const double now = learn_makespan(l, s->owner), could = state->planner->least(s);

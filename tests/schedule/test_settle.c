@@ -6,6 +6,7 @@
  * '^settle$' */
 #include "schedule/open.h"
 #include <evener/schedule.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,28 @@ TEST(any) {
             settles(specs[k], 4000, 64, links, 0.1, 1.04);
             settles(specs[k], 4000, 200, links, 0.1, 1.04);
         }
+}
+
+/* Bytes a task that a schedule keeps. A sanitizer's allocator counts none. */
+TEST(memory) {
+    static const char *const specs[] = {"auto", "map", "guided:time", "binpack:time", "interval"};
+    static double seconds[TASKS];
+    const double even = make(TASKS, 4);
+    const evn_problem p = {.tasks = TASKS, .units = 4, .speed = speed, .instances = 1000};
+    for (int k = 0; k < 5; k++) {
+        unsigned long long seed = 1;
+        const struct mallinfo2 before = mallinfo2();
+        evn_schedule *s = open_or_fail(specs[k], &p);
+        for (int i = 0; i < NOISY; i++) {
+            assert_true(run(s, TASKS, 0.1, &seed, seconds) >= even);
+            assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
+        }
+        const struct mallinfo2 now = mallinfo2();
+        const double bytes =
+            (double)(now.uordblks + now.hblkhd) - (double)(before.uordblks + before.hblkhd);
+        if (bytes > 122 * TASKS) fail_msg("%s keeps %.1f bytes a task", specs[k], bytes / TASKS);
+        evn_schedule_close(s);
+    }
 }
 
 /* Consecutive ones; the best of these are 0.6 to 5 % above even. */

@@ -153,7 +153,7 @@ static int make_room(evn_schedule *s, const evn_schedule *was) {
 }
 
 static void drop_room(evn_schedule *s) {
-    problem_drop(&s->problem);
+    if (!s->shares) problem_drop(&s->problem);
     free(s->owner);
     free(s->ran);
     free(s->pool);
@@ -164,7 +164,8 @@ static evn_status renew(evn_schedule *s, const evn_problem *problem, const struc
     const evn_schedule was = *s;
     s->owner = s->ran = NULL;
     s->pool = NULL;
-    int failed = problem_copy(&s->problem, problem);
+    if (s->shares) s->problem = *problem;
+    int failed = !s->shares && problem_copy(&s->problem, problem);
     s->problem.carry = was.problem.carry;
     failed = make_room(s, &was) || failed;
     evn_status status =
@@ -198,6 +199,11 @@ evn_status schedule_change(evn_schedule *s, const struct origins *o) {
     if (!status && decisions_wanted(OF_SCHEDULES)) decisions.schedule(s, "other tasks");
     drop(&derived);
     return status;
+}
+
+evn_status schedule_change_part(evn_schedule *part, const evn_schedule *whole,
+                                const struct origins *o) {
+    return renew(part, &whole->problem, o);
 }
 
 evn_status schedule_change_check(const struct origins *o) {

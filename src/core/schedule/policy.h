@@ -56,6 +56,7 @@ struct evn_schedule {
     int stealing;     /* see schedule_set_stealing() */
     int imported;     /* owners are those of evn_schedule_import() */
     int told;         /* schedule_memory(); 0: nothing was told */
+    int shares;       /* 1: the problem's arrays are those of the schedule that it is a part of */
     int instance;     /* instances ended so far */
     int generation;   /* changes of tasks so far, of which something came */
     int passed;       /* instances since the last learn() */
@@ -68,6 +69,13 @@ struct evn_schedule {
     int cap;
     void *state;
 };
+
+/* A schedule that is a part of another one: it has that one's problem, and no pool. Other weights
+ * and tasks come to it after the whole has them. */
+evn_status schedule_open_part(evn_schedule **out, const struct policy *policy,
+                              const evn_schedule *whole);
+evn_status schedule_change_part(evn_schedule *part, const evn_schedule *whole,
+                                const struct origins *o);
 
 /* Steps of learning: EVN_USAGE for owners or times that are none, *total of all times; then the
  * policy learns s->passed instances. */

@@ -81,6 +81,37 @@ evn_status evn_schedule_library(const char *name, const char **library, char *te
     return policy->look && size ? policy->look(text, size) : EVN_OK;
 }
 
+static evn_status no_memory(const evn_problem *p) {
+    return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+}
+
+/* A schedule with a copy of the problem, or, `shares`, its arrays. NULL: not enough memory. */
+static evn_schedule *make(const struct policy *policy, const evn_problem *problem, int shares) {
+    evn_schedule *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->policy = policy;
+    s->shares = shares;
+    s->owner = malloc(sizeof *s->owner * (size_t)problem->tasks);
+    if (shares) s->problem = *problem;
+    if ((!shares && problem_copy(&s->problem, problem)) || !s->owner) {
+        evn_schedule_close(s);
+        return NULL;
+    }
+    policy_static(problem->tasks, problem->units, s->owner);
+    return s;
+}
+
+/* Lets the policy begin, unless something has failed. */
+static evn_status begin(evn_schedule **out, evn_schedule *s, const evn_spec *spec,
+                        evn_status status) {
+    if (!status) status = s->policy->open(s, spec);
+    if (status)
+        evn_schedule_close(s);
+    else
+        *out = s;
+    return status;
+}
+
 evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem) {
     NEED_OUT(out);
     NEED(text, "a schedule's name, as guided:time");
@@ -94,34 +125,27 @@ evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_pro
         if (!strcmp(spec.option[i].key, "time")) policy = policy->by_time;
     if ((status = problem_check(problem))) return status;
 
-    evn_schedule *s = calloc(1, sizeof *s);
-    if (!s) return evn_fail(EVN_MEMORY, "schedule: not enough memory");
-    s->policy = policy;
-    s->owner = malloc(sizeof *s->owner * (size_t)problem->tasks);
-    if (problem_copy(&s->problem, problem) || !s->owner) {
-        evn_schedule_close(s);
-        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
-    }
-    policy_static(problem->tasks, problem->units, s->owner);
+    evn_schedule *s = make(policy, problem, 0);
+    if (!s) return no_memory(problem);
     if (policy->pools && problem->units > 1)
         s->pool = pool_open(problem->tasks, problem->units, problem->instances);
     else if (!policy->pools && !policy->still)
         s->ran = malloc(sizeof *s->ran * (size_t)problem->tasks);
-    if (!s->pool && !s->ran && !policy->still && problem->units > 1)
-        status = evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
-    if (!status) status = policy->open(s, &spec);
-    if (status) {
-        evn_schedule_close(s);
-        return status;
-    }
-    *out = s;
-    return EVN_OK;
+    if (!s->pool && !s->ran && !policy->still && problem->units > 1) status = no_memory(problem);
+    return begin(out, s, &spec, status);
+}
+
+evn_status schedule_open_part(evn_schedule **out, const struct policy *policy,
+                              const evn_schedule *whole) {
+    const evn_spec spec = {0};
+    evn_schedule *s = make(policy, &whole->problem, 1);
+    return s ? begin(out, s, &spec, EVN_OK) : no_memory(&whole->problem);
 }
 
 void evn_schedule_close(evn_schedule *s) {
     if (!s) return;
     if (s->state && s->policy->close) s->policy->close(s);
-    problem_drop(&s->problem);
+    if (!s->shares) problem_drop(&s->problem);
     free(s->pool);
     free(s->ran);
     free(s->owner);

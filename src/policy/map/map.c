@@ -305,7 +305,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     /* one unit has all tasks whatever they cost: so much as can be said of them is enough */
     if (p->units == 1 && learn_instances(l) >= LEARN_WINDOW) return;
     learn_passed(l, s->passed);
-    learn_feed(l, owner, seconds);
+    if (learn_feed(l, owner, seconds)) return;
     s->settled = learn_ready(l);
     if (!learn_ready(l)) return;
     const double now = learn_makespan(l, s->owner), could = learn_least(learn_of(s)) * state->ratio;
