@@ -25,7 +25,8 @@ enum {
     GROUPS = 64, /* of a list that units can be opened with */
     SOME = 4,    /* tasks a core: enough for units of one core */
     FEW = 2,     /* tasks a core: then lists of units alike are looked at, */
-    LOOKS = 4    /* these thoroughly */
+    LOOKS = 4,   /* these thoroughly */
+    WORSE = 2    /* sizes after each other that are worse and worse: larger ones are as bad */
 };
 
 /* ---- how fast a list is ---- */
@@ -182,13 +183,72 @@ static int largest_part(const evn_machine *m) {
     return most;
 }
 
+/* With a schedule that is made in no time, while the workload's own may take a tenth of a second
+ * for each list. */
+static struct choice_for quickly(const struct choice_for *what) {
+    struct choice_for quick = *what;
+    quick.schedule = "binpack";
+    return quick;
+}
+
+/* Lists of larger and larger units, and whether these get worse and worse. */
+struct growth {
+    double before, least;
+    int worse;
+};
+
+/* 1 once WORSE lists after each other were slower than the one before and clearly than the best. */
+static int grows_worse(struct growth *g, double over) {
+    g->least = fmin(g->least, over);
+    g->worse = over > fmax(g->before, DOUBT * g->least) ? g->worse + 1 : 0;
+    g->before = over;
+    return g->worse == WORSE;
+}
+
+/* Of the lists from `first` on that are not `close`, the best by a quick look; -1: none. */
+static int next_close(const struct choice *out, int first, const char *close) {
+    int next = -1;
+    for (int i = first; i < out->count; i++)
+        if (!close[i] && (next < 0 || out->tried[i].over < out->tried[next].over)) next = i;
+    return next;
+}
+
+/* Keeps those from `first` on, which have had a quick look, that are close to the best: under the
+ * workload's own schedule they are slower than that, or hardly faster. */
+static int try_close(struct choice *out, const struct choice_for *what, int first) {
+    char close[CHOICES] = {0};
+    double least = INFINITY;
+    for (int i = 0; i < first; i++) least = fmin(least, out->tried[i].over);
+    for (int i; (i = next_close(out, first, close)) >= 0 && out->tried[i].over <= DOUBT * least;) {
+        if (look_at(NULL, what, &out->tried[i])) return EXIT_USAGE;
+        least = fmin(least, out->tried[i].over);
+        close[i] = 1;
+    }
+    const int all = out->count;
+    out->count = first;
+    for (int i = first; i < all; i++) {
+        if (!close[i]) continue;
+        if (i > out->count) out->tried[out->count] = out->tried[i];
+        out->count++;
+    }
+    return 0;
+}
+
 static int try_parts(struct choice *out, const struct choice_for *what) {
     const int most = largest_part(what->machine), parts = evn_machine_about(what->machine).parts;
+    const int first = out->count;
+    const struct choice_for quick = quickly(what);
     int code = 0;
     for (int cut = 1; !code && cut <= most; cut++)
-        if (cuts_evenly(what->machine, cut)) code = try_list(out, what, cut, 1);
-    for (int join = 2; !code && join < 2 * parts; join *= 2) code = try_list(out, what, 1, join);
-    return code;
+        if (cuts_evenly(what->machine, cut)) code = try_list(out, &quick, cut, 1);
+    struct growth growth = {.before = INFINITY, .least = INFINITY};
+    for (int i = 0; i < out->count; i++) growth.least = fmin(growth.least, out->tried[i].over);
+    for (int join = 2, stop = 0; !code && !stop && join < 2 * parts; join *= 2) {
+        const int before = out->count;
+        code = try_list(out, &quick, 1, join);
+        stop = out->count > before && grows_worse(&growth, out->tried[before].over);
+    }
+    return code ? code : try_close(out, what, first);
 }
 
 /* The list of units of `size` cores, at most one a task; EXIT_USAGE after a message. What `out` has
@@ -248,22 +308,27 @@ static int may_be_best(const struct choice_for *what, int size) {
     return size == cores / units || what->tasks->tasks <= FEW * units;
 }
 
-/* The same by a look at few: those that do best under a schedule that is made in no time, while the
- * workload's own may take a tenth of a second for each. Sizes that leave no core out come first; of
- * the others only those are looked at that may be among the best. */
+/* The same by a look at few: those that do best by a quick look. Sizes that leave no core out come
+ * first, as long as they do not get worse; of the others only those are looked at that may be among
+ * the best. */
 static int look_alike(const struct choice *out, const struct choice_for *what,
                       struct choice_try *best) {
     const int cores = evn_machine_cores(what->machine);
-    struct choice_for quick = *what;
+    const struct choice_for quick = quickly(what);
     struct looks looks = {.count = 0};
     struct choice_try now;
-    quick.schedule = "binpack";
+    struct growth growth = {.before = INFINITY, .least = INFINITY};
+    int most = cores, first = cores; /* sizes that are looked at; the first that is worse */
     for (int even = 1; even >= 0; even--)
-        for (int m = 1; m <= cores; m++) {
+        for (int m = 1; m <= most; m++) {
             if ((cores % m == 0) != even || !may_be_best(what, m)) continue;
             if (looks.count == LOOKS && at_least(what, m) > looks.over[LOOKS - 1]) continue;
             if (try_size(NULL, &quick, m, &now)) return EXIT_USAGE;
             note(&looks, m, now.over);
+            if (!even) continue;
+            const int stop = grows_worse(&growth, now.over);
+            if (growth.worse == 1) first = m;
+            if (stop) most = first;
         }
     best->over = INFINITY;
     for (int i = 0; i < looks.count && best->over > EVEN; i++) {
@@ -313,8 +378,10 @@ static int find_second(struct choice *out, const struct choice_for *what) {
     second->over = INFINITY;
     for (int i = 0; i < out->count; i++)
         if (i != out->best && out->tried[i].over < second->over) *second = out->tried[i];
+    const struct choice_for quick = quickly(what);
     if (write_list(what, largest_part(what->machine), 1, by_core.list) &&
-        look_at(out, what, &by_core))
+        (look_at(out, &quick, &by_core) ||
+         (by_core.over <= DOUBT * best->over && look_at(out, what, &by_core))))
         return EXIT_USAGE;
     if (by_core.over < second->over && strcmp(by_core.list, best->list) != 0) *second = by_core;
     if (second->over > DOUBT * best->over) *second->list = 0;
