@@ -5,7 +5,12 @@
  * Run: bench-change [BLOCKS_A_SIDE [REPLACED [ROUNDS [UNITS [RANKS]]]]]; 46 100 9 is 97,336 tasks;
  * 2:CPU:1, 2:GPU:1.
  * And what a step costs each rank whose body does nothing: milliseconds of processor time, least
- * and median. Run: bench-change step [TASKS [RANKS [SCHEDULE [ROUNDS]]]]; 1000000 4 auto 101. */
+ * and median. Run: bench-change step [TASKS [RANKS [SCHEDULE [ROUNDS]]]]; 1000000 4 auto 101.
+ * And on paper what of a step goes through rank 0 (on_paper.h), with 1e3 to 1e5 ranks of 10 to 1e4
+ * tasks: the messages of all ranks, bytes that come to rank 0, milliseconds until all go on; the
+ * same of a lesson, whose owners come back, and of a step of ranks that know their own tasks alone
+ * (evener/distributed.h). Run: bench-change paper [UNITS_A_RANK [LATENCY_US [GB_A_SECOND]]]; 1
+ * 2 10. */
 #include <evener.h>
 #include <evener/change.h>
 #include <evener/cluster.h>
@@ -14,6 +19,7 @@
 #include <evener/machine.h>
 #include <evener/schedule.h>
 #include <evener/unit.h>
+#include "on_paper.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,12 +251,60 @@ static void print(const struct bench *b, struct times *t, const char *units, int
            faces, loop, exchange, (loop + exchange) / (change + faces));
 }
 
+static int usage(void) {
+    fprintf(
+        stderr,
+        "bench-change: expected [BLOCKS REPLACED ROUNDS UNITS RANKS], 2 to 100 blocks a side, 1 or "
+        "more replaced, 1 to %d rounds, 1 to 64 ranks of cores; step [TASKS RANKS SCHEDULE "
+        "ROUNDS]; or paper [UNITS LATENCY_US GB_A_SECOND], 1 to 10000 units a rank, 0 to 1e6 us, "
+        "above 0 GB/s\n",
+        ROUNDS);
+    return 2;
+}
+
+/* A call on paper; `own`: seconds that rank 0 works in it. */
+static void print_call(const char *name, const struct on_paper *p, const struct way *way,
+                       double own) {
+    double messages = 0;
+    for (long r = 0; r < (long)p->ranks; r++) messages += paper_sends(p, r).messages;
+    printf("%7.0f  %-29s %10.4g %14.4g %13.4g %13.4g\n", p->ranks, name, messages,
+           (p->ranks - 1) * (PAPER_UP + p->says), 1e3 * paper_seconds(p, way), 1e3 * own);
+}
+
+/* Calls of so many ranks with `units` units each. */
+static void print_ranks(double ranks, double units, const struct way *way) {
+    const struct on_paper agree = {ranks, 0, 0}, step = {ranks, 8 * units, PAPER_DECISION};
+    print_call("step, own tasks alone", &agree, way, PAPER_RECORD_S * ranks);
+    print_call("step", &step, way, PAPER_RECORD_S * ranks);
+    for (double each = 10; each < 2e4; each *= 10) {
+        const double tasks = ranks * each;
+        const struct on_paper lesson = {ranks, PAPER_TIME * each,
+                                        PAPER_DECISION + PAPER_OWNER * tasks};
+        char name[40];
+        snprintf(name, sizeof name, "lesson, %.0f tasks a rank", each);
+        print_call(name, &lesson, way, PAPER_RECORD_S * ranks + PAPER_TASK_S * tasks);
+    }
+}
+
+/* Steps on paper. */
+static int print_paper(int argc, char **argv) {
+    const double units = argc > 2 ? atof(argv[2]) : 1, us = argc > 3 ? atof(argv[3]) : 2;
+    const double gigabytes = argc > 4 ? atof(argv[4]) : 10;
+    const struct way way = {1e-6 * us, 1e-9 / gigabytes};
+    if (!(units >= 1 && units <= 1e4 && us >= 0 && us <= 1e6 && gigabytes > 0 && gigabytes <= 1e6))
+        return usage();
+    printf("  ranks  call                            messages  bytes to rank 0  ms on the way  ms "
+           "of rank 0\n");
+    for (double ranks = 1e3; ranks < 2e5; ranks *= 10) print_ranks(ranks, units, &way);
+    return 0;
+}
+
 /* Steps without work, faces or homes. */
 static int measure_steps(int argc, char **argv) {
     const int tasks = argc > 2 ? atoi(argv[2]) : 1000000, ranks = argc > 3 ? atoi(argv[3]) : 4;
     const char *schedule = argc > 4 ? argv[4] : "auto";
     const int rounds = argc > 5 ? atoi(argv[5]) : ROUNDS;
-    if (tasks < 1 || ranks < 1 || ranks > 64 || rounds < 1 || rounds > ROUNDS) return 2;
+    if (tasks < 1 || ranks < 1 || ranks > 64 || rounds < 1 || rounds > ROUNDS) return usage();
     struct bench b = {0};
     struct opened o;
     double ms[ROUNDS];
@@ -276,18 +330,14 @@ static int measure_steps(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "step")) return measure_steps(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "paper")) return print_paper(argc, argv);
     const int n = argc > 1 ? atoi(argv[1]) : 20, replaced = argc > 2 ? atoi(argv[2]) : 100;
     const int rounds = argc > 3 ? atoi(argv[3]) : 9, ranks = argc > 5 ? atoi(argv[5]) : 1;
     const char *units = argc > 4 ? argv[4] : "2:CPU:1";
     static struct times times;
     if (n < 2 || n > 100 || replaced < 1 || replaced > n * n * n || rounds < 1 || rounds > ROUNDS ||
-        ranks < 1 || ranks > 64 || (ranks > 1 && strstr(units, "GPU"))) {
-        fprintf(stderr,
-                "bench-change: blocks a side 2 to 100, replaced 1 or more, rounds 1 to %d, ranks 1 "
-                "to 64, of cores\n",
-                ROUNDS);
-        return 2;
-    }
+        ranks < 1 || ranks > 64 || (ranks > 1 && strstr(units, "GPU")))
+        return usage();
     struct bench b = {.replaced = replaced, .rounds = rounds};
     make_cube(&b.c, n);
     open_units(&b, units, ranks);

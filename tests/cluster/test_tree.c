@@ -78,7 +78,7 @@ static void summed(struct member *m) {
     memcpy(&sum, r.data, sizeof sum);
     must(sum == (long)m->size * (m->size + 1) / 2);
     /* a message up for each but rank 0, and one down for each child */
-    must(tree_messages(tree) == (m->me != 0) + children);
+    must(tree_sent(tree).messages == (m->me != 0) + children);
     must(children <= 4 && (m->me % 2 == 0 || children == 0));
     record_free(&r);
     tree_close(tree);

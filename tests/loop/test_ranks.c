@@ -7,6 +7,8 @@
 #include "loop/internal.h"
 #include "schedule/version.h"
 #include "cluster/cluster.h"
+#include "../../suite/bench/on_paper.h"
+#include <math.h>
 #include <unistd.h>
 
 static const char *const CPUS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1", "1:CPU:2",
@@ -235,9 +237,9 @@ struct sums {
 
 static struct sums sum_all(struct grid *g) {
     const evn_loop_totals t = evn_loop_sum(g->loop);
-    const struct sums mine = {(double)t.rank_messages, t.rank_bytes, (double)t.moved, t.moved_bytes,
-                              g->trial->ranks > 1 ? (double)tree_messages(cluster_tree(g->cluster))
-                                                  : 0};
+    const struct sums mine = {
+        (double)t.rank_messages, t.rank_bytes, (double)t.moved, t.moved_bytes,
+        g->trial->ranks > 1 ? (double)tree_sent(cluster_tree(g->cluster)).messages : 0};
     struct sums all[RANKS_MAX], sum = {0};
     must_ok(evn_cluster_gather(g->cluster, &mine, sizeof mine, all));
     for (int r = 0; r < g->trial->ranks && !g->rank; r++) {
@@ -513,17 +515,34 @@ static void replace_some(evn_loop *loop) {
     must_ok(evn_loop_change(loop, &change));
 }
 
-static void many(evn_cluster *c) {
+/* A loop of tasks without data on a unit of each rank. */
+struct bare {
     evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
-    must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
-    must_ok(evn_cluster_units(c, units, NULL));
-    must_ok(evn_schedule_open(&schedule, grid_trial->schedule,
-                              &(evn_problem){.tasks = MANY, .units = 3}));
-    must_ok(evn_loop_open_on(&loop, units, schedule, c));
+};
+
+static void bare_open(struct bare *b, evn_cluster *c, int tasks) {
+    must_ok(evn_machine_open(&b->machine));
+    must_ok(evn_units_open(&b->units, b->machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    must_ok(evn_cluster_units(c, b->units, NULL));
+    must_ok(evn_schedule_open(&b->schedule, grid_trial->schedule,
+                              &(evn_problem){.tasks = tasks, .units = grid_trial->ranks}));
+    must_ok(evn_loop_open_on(&b->loop, b->units, b->schedule, c));
+}
+
+static void bare_close(struct bare *b) {
+    evn_loop_close(b->loop);
+    evn_schedule_close(b->schedule);
+    evn_units_close(b->units);
+    evn_machine_close(b->machine);
+}
+
+static void many(evn_cluster *c) {
+    struct bare b;
+    bare_open(&b, c, MANY);
+    evn_loop *loop = b.loop;
     double weight[MANY];
     for (int phase = 0; phase < 2; phase++) {
         if (!evn_cluster_rank(c)) slow_rank = 1 + phase;
@@ -538,14 +557,11 @@ static void many(evn_cluster *c) {
         if (!phase) replace_some(loop);
     }
     must(evn_loop_sum(loop).instances == 80);
-    const long before = tree_messages(cluster_tree(c));
+    const long before = tree_sent(cluster_tree(c)).messages;
     for (int i = 0; i < 100; i++) must_ok(evn_loop_run(loop, untimed, NULL));
-    const long messages = tree_messages(cluster_tree(c)) - before;
+    const long messages = tree_sent(cluster_tree(c)).messages - before;
     must(evn_cluster_rank(c) != 2 || (messages >= 100 && messages < 200));
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
-    evn_units_close(units);
-    evn_machine_close(machine);
+    bare_close(&b);
 }
 
 TEST(many) {
@@ -555,6 +571,50 @@ TEST(many) {
         run(&(struct trial){.ranks = 3, .schedule = schedules[s]}, many);
         for (int t = 0; t < MANY; t++) assert_int_equal(atomic_load(&many_ran[t]), 80);
     }
+}
+
+/* A number of tasks that 2 to 8 ranks share evenly. */
+enum { SHARED = 840 * 8 };
+
+/* What this rank sends in a call in which each rank says so many bytes, by suite/bench/on_paper.h.
+ */
+static struct paper_sum by_paper(const evn_cluster *c, double says) {
+    const struct on_paper paper = {grid_trial->ranks, says, PAPER_DECISION};
+    return paper_sends(&paper, evn_cluster_rank(c));
+}
+
+/* `runs` runs send what is on paper: the times of units in each and, `first` or where rank 0 wants
+ * them, which is not told here, those of tasks. */
+static void runs_send(const struct bare *b, evn_cluster *c, int runs, int first) {
+    const struct paper_sum lesson = by_paper(c, PAPER_TIME * SHARED / (double)grid_trial->ranks);
+    const struct paper_sum step = by_paper(c, sizeof(double));
+    const struct tree_sums before = tree_sent(cluster_tree(c));
+    for (int i = 0; i < runs; i++) must_ok(evn_loop_run(b->loop, untimed, NULL));
+    const struct tree_sums now = tree_sent(cluster_tree(c));
+    const double steps = first ? 0 : runs;
+    const double messages = (double)(now.messages - before.messages) - steps * step.messages;
+    const double lessons = messages / lesson.messages;
+    must(lessons == floor(lessons) && lessons >= first && lessons <= runs);
+    must((double)(now.bytes - before.bytes) == steps * step.bytes + lessons * lesson.bytes);
+}
+
+static void on_paper(evn_cluster *c) {
+    struct bare b;
+    const struct on_paper alone = {.ranks = grid_trial->ranks};
+    const struct paper_sum agree = paper_sends(&alone, evn_cluster_rank(c));
+    bare_open(&b, c, SHARED);
+    const struct tree_sums before = tree_sent(cluster_tree(c));
+    must_ok(evn_cluster_agree(c, EVN_OK));
+    must((double)(tree_sent(cluster_tree(c)).messages - before.messages) == agree.messages);
+    must((double)(tree_sent(cluster_tree(c)).bytes - before.bytes) == agree.bytes);
+    runs_send(&b, c, 1, 1);
+    runs_send(&b, c, 10, 0);
+    bare_close(&b);
+}
+
+TEST(on_paper) {
+    for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
+        run(&(struct trial){.ranks = ranks, .schedule = "static"}, on_paper);
 }
 
 static int set_up(void **state) {

@@ -18,7 +18,7 @@ struct tree {
     struct link parent, child[CHILDREN];
     struct record theirs; /* memory for a child's record, reused */
     int is_root;
-    long messages;
+    struct tree_sums sent;
 };
 
 /* ---- records ---- */
@@ -89,17 +89,24 @@ void tree_close(struct tree *t) {
     free(t);
 }
 
-long tree_messages(const struct tree *t) { return t->messages; }
+struct tree_sums tree_sent(const struct tree *t) {
+    return t->sent;
+}
 
 evn_status tree_reserve(struct tree *t, size_t bytes) { return record_reserve(&t->theirs, bytes); }
+
+static evn_status send(struct tree *t, evn_mail *mail, size_t bytes) {
+    t->sent.messages++;
+    t->sent.bytes += bytes;
+    return t->kind->send(mail, bytes);
+}
 
 static evn_status send_piece(struct tree *t, evn_mail *mail, const void *data, size_t bytes) {
     void *room;
     evn_status status = t->kind->take(mail, &room);
     if (status) return status;
     memcpy(room, data, bytes);
-    t->messages++;
-    return t->kind->send(mail, bytes);
+    return send(t, mail, bytes);
 }
 
 static evn_status send_record(struct tree *t, evn_mail *mail, const struct record *r) {
@@ -110,8 +117,7 @@ static evn_status send_record(struct tree *t, evn_mail *mail, const struct recor
     if (status) return status;
     memcpy(room, &bytes, sizeof bytes);
     if (sent) memcpy(room + sizeof bytes, r->data, sent);
-    t->messages++;
-    status = t->kind->send(mail, sizeof bytes + sent);
+    status = send(t, mail, sizeof bytes + sent);
     while (!status && sent < r->bytes) {
         const size_t piece = r->bytes - sent < PIECE ? r->bytes - sent : PIECE;
         status = send_piece(t, mail, r->data + sent, piece);

@@ -40,7 +40,11 @@ evn_status tree_down(struct tree *tree, struct record *record);
 /* Memory for children's records of up to `bytes` each. EVN_MEMORY. */
 evn_status tree_reserve(struct tree *tree, size_t bytes);
 
-/* Number of messages that this rank has sent through the tree. */
-long tree_messages(const struct tree *tree);
+/* What this rank has sent through the tree. */
+struct tree_sums {
+    long messages;
+    size_t bytes;
+};
+struct tree_sums tree_sent(const struct tree *tree);
 
 #endif
