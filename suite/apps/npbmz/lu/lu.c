@@ -34,10 +34,10 @@ struct soon {
     ptrdiff_t u_bytes, r_bytes; /* to the next component */
 };
 
-/* Where the steps of a chunk find and leave things. Step s reads position s of line_in and stores
- * vectors at position s of line_out; it reads and overwrites the vectors s of the floor. In the
- * first LANES steps of chunk 0 the lanes beyond s are at the tail, which has its own line and
- * floor. */
+/* Where the steps of a chunk find and leave things. Step s reads position s of line_in and
+ * leaves in line_out what one lane gives, the last, in the upper sweep the first; it reads and
+ * overwrites the vectors s of the floor. In the first LANES steps of chunk 0 the lanes beyond s are
+ * at the tail, which has its own line and floor. */
 struct passage {
     const double *line_in;
     double *line_out, *tail_line; /* tail_line: lower sweep */
@@ -105,15 +105,19 @@ static void fetch_line(const double *line_in, int steps) {
 
 /* ---- lower sweep --------------------------------------------------------------------------- */
 
-/* lane 0: first; lane l: a's lane l - 1 */
-static inline vec lanes_up(double first, vec a) {
+/* lane 0: a's last lane; lane l: its lane l - 1 */
+static inline vec lanes_turned(vec a) {
 #if LANES == 8
-    return __builtin_shufflevector(vec_set(first), a, 7, 8, 9, 10, 11, 12, 13, 14);
+    return __builtin_shufflevector(a, a, 7, 0, 1, 2, 3, 4, 5, 6);
 #elif LANES == 4
-    return __builtin_shufflevector(vec_set(first), a, 3, 4, 5, 6);
+    return __builtin_shufflevector(a, a, 3, 0, 1, 2);
 #else
-    return __builtin_shufflevector(vec_set(first), a, 1, 2);
+    return __builtin_shufflevector(a, a, 1, 0);
 #endif
+}
+/* a, but for lane 0 */
+static inline vec lanes_first(double first, vec a) {
+    return vec_select(vec_iota() == 0, vec_set(first), a);
 }
 /* lane LANES-1: last; lane l: a's lane l + 1 */
 static inline vec lanes_down(vec a, double last) {
@@ -164,7 +168,7 @@ INLINE void lower_given(const struct lu_coefficients *c, lu_vectors *r, const st
     for (int m = 0; m < NC; m++) {
         vec a = vec_load(r[s][m]) + c->a[2] * floor_load(io, joint, s, m);
         a = a + c->a[0] * w[0][m];
-        y[m] = a + c->a[1] * lanes_up(in[m], w[1][m]);
+        y[m] = a + c->a[1] * lanes_first(in[m], w[1][m]);
     }
 }
 
@@ -174,7 +178,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
                            int to) {
     const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
     const double *in = io->line_in - from * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
-    double *out = (joint ? io->tail_line : io->line_out) - from * NC + (LANES - 1) * (NC - 1);
+    double *out = (joint ? io->tail_line : io->line_out) - from * NC + (LANES - 1) * NC;
     double *v = io->v + from;
     int soon = io->soon.rows;
     vec y[NC], before[2][NC];
@@ -192,8 +196,11 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
         lu_solve(c, p, y, 0, x, &z);
         lu_flow(c, p, &flow);
         lu_scatter(c, p, &flow, x, z, w);
-        if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * (NC - 1);
-        for (int m = NC - 1; m >= 0; m--) vec_storeu(out + m, w[1][m]);
+        if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * NC;
+        for (int m = 0; m < NC; m++) {
+            w[1][m] = lanes_turned(w[1][m]);
+            out[m] = w[1][m][0];
+        }
         for (int m = 0; m < NC; m++) {
             vec_store(component(v, m, v_bytes), x[m]);
             floor_store(io, joint, s, m, w[2][m]);
@@ -318,7 +325,7 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
         lu_solve(c, p, y, v, x, &z);
         lu_flow(c, p, &flow);
         lu_scatter(c, p, &flow, x, z, w);
-        for (int m = 0; m < NC; m++) vec_storeu(out + m, w[1][m]);
+        for (int m = 0; m < NC; m++) out[m] = w[1][m][0];
         lu_conserved(p, x, d);
         for (int m = 0; m < NC; m++) {
             vec_store(du[s][m], c->update * d[m]);

@@ -30,9 +30,8 @@ enum {
 };
 
 /* Scratch of the sweeps, for one zone at a time. A line holds the components of a row, backwards:
- * position i is i NC doubles below position 0. So a vector of which one lane is kept can be stored
- * whole: its other lanes are overwritten later, if the components come in the right order. A floor
- * holds one vector a component and step of a tile and its tail. */
+ * position i is i NC doubles below position 0. A floor holds one vector a component and step of a
+ * tile and its tail. */
 struct lu_memory {
     struct lu_progress *lower, *upper; /* progress of each core */
     double *lines;                     /* line of each plane, and a spare one of each core */
