@@ -10,7 +10,8 @@
  * interval goes through all tiles in the same order and leaves out the pairs that it does not need,
  * so entries have the same bits as if all were made at once. A pair is computed once for each
  * interval that it adds to: only those at the border of two intervals twice where the matrices are
- * not symmetric, nearly all of them twice where they are. */
+ * not symmetric, nearly all of them twice where they are. M_0 of columns beyond the border is made
+ * beside, since the skew lag needs its transpose. */
 #include "tdbem/matrices/slices_inside.h"
 #include <limits.h>
 #include <math.h>
@@ -164,9 +165,10 @@ struct job {
     double eta, damping, scale;          /* scale: options_scale() */
     const struct admittance *admittance; /* the pass of dp/dn = (1/c) beta dp/dt; else NULL */
     int from, to;                        /* columns from .. to-1 */
+    const char *only;                    /* [column]: whether it is wanted; NULL: all are */
     int last;                            /* only k <= last */
     struct box *box;                     /* [patch]: of its vertices' leaves; NULL: all are near */
-    char *wanted;  /* [place]: whether the triangle has a vertex in from .. to-1 */
+    char *wanted;  /* [place]: whether the triangle has a vertex that is a column wanted */
     char *patch;   /* [patch]: whether one of its triangles has */
     size_t *begin; /* [to - from + 1]: number of values before each column */
     double *value;
@@ -180,6 +182,10 @@ struct job {
 };
 
 static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
+
+static int wants_column(const struct job *job, int j) {
+    return has_column(job, j) && (!job->only || job->only[j]);
+}
 
 /* Row-vector (i,j); NULL where the interval has none. */
 INLINE const struct place *place_of(const struct job *job, int i, int j) {
@@ -414,8 +420,8 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     }
 }
 
-/* shares of the time: ranges, and M_0 where it is made apart */
-static const double RANGES = 0.05, RAW = 0.03;
+/* share of the time: ranges */
+static const double RANGES = 0.05;
 
 static void span_set(struct span *s, double begun, double share) {
     s->begun = begun;
@@ -575,8 +581,8 @@ static void add_admittance_mass(const struct job *job) {
 
 /* The skew-symmetric part Z of M_0 acts one step later, on a_(n-1). Rigid bodies with walls or gaps
  * that are thinner than a step, whose two sides then meet in M_0, would grow by that: there it acts
- * on 2 a_(n-1) - a_(n-2), which is nearer to a_n. `raw` is M_0 as it is before, of all columns:
- * its transpose belongs to other intervals. */
+ * on 2 a_(n-1) - a_(n-2), which is nearer to a_n. `raw` is M_0 as it is before: parts of its
+ * transpose belong to other intervals. */
 static void skew_lag(const struct job *job, const struct slices_csr *raw, int thin, int cores) {
     const int further = thin && job->s->problem == TDBEM_RIGID;
     (void)cores;
@@ -644,6 +650,7 @@ struct slices_maker {
     struct quadrature quadrature;
     struct plan plan;
     struct slices_csr raw;        /* combined: M_0 before the skew lag, by columns */
+    char *has_raw;                /* [columns]: whether the column's values are there */
     int lags;                     /* its skew-symmetric part acts a step later */
     struct admittance admittance; /* no arrays where options have none */
     int cores;
@@ -755,9 +762,10 @@ static int find_boxes(struct job *job, const struct plan *plan) {
     return job->box != NULL;
 }
 
-/* Columns from .. to-1, and k up to `last`, all zero. */
+/* Columns from .. to-1, all zero; with `only`, those of them alone and k = 0. */
 static evn_status job_open(struct job *job, const struct slices_maker *m, int from, int to,
-                           int last) {
+                           const char *only) {
+    const int last = only ? 0 : INT_MAX;
     const struct slices *s = m->s;
     const struct body *b = &m->body;
     *job = (struct job){.s = s,
@@ -770,6 +778,7 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
                         .from = from,
                         .to = to,
                         .last = last,
+                        .only = only,
                         .before = slices_before(s, from)};
     const size_t columns = (size_t)(to - from), ranges = slices_before(s, to) - job->before;
     job->wanted = calloc((size_t)b->triangles, 1);
@@ -780,7 +789,8 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     if (b->near && !find_boxes(job, &m->plan)) return job_memory(job);
     for (int p = 0; p < b->triangles; p++)
         for (int e = 0; e < 3; e++)
-            if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;
+            if (wants_column(job, b->corner[p][e]))
+                job->wanted[p] = job->patch[p / m->plan.size] = 1;
 #pragma omp parallel for num_threads(m->cores) schedule(static)
     for (size_t c = 0; c < columns; c++) {
         uint32_t sum = 0;
@@ -788,7 +798,8 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
         for (size_t e = begin; e < end_at; e++) {
             const int end = s->first[e] + s->count[e] - 1;
             const int cut = end > last ? end - last : 0;
-            const int count = cut < s->count[e] ? s->count[e] - cut : 0;
+            const int count =
+                cut < s->count[e] && wants_column(job, from + (int)c) ? s->count[e] - cut : 0;
             job->place[e - slices_at(s, from)] = (struct place){sum, s->first[e], (uint8_t)count};
             sum += (uint32_t)count;
         }
@@ -804,12 +815,19 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     return EVN_OK;
 }
 
+/* Thin bodies: whether the lag will do is seen from all of M_0. */
+static int looks_at_lag(const struct slices_maker *m) {
+    return m->options.thin && m->options.problem == TDBEM_RIGID;
+}
+
 static evn_status raw_room(struct slices_maker *m) {
     struct slices_csr *raw = &m->raw;
-    const size_t all = raw->start[m->s->columns];
+    const size_t columns = (size_t)m->s->columns, all = raw->start[columns];
+    if (raw->column) return EVN_OK;
     raw->column = malloc((all + 1) * sizeof *raw->column);
     raw->value = malloc((all + 1) * sizeof *raw->value);
-    if (raw->column && raw->value) return EVN_OK;
+    m->has_raw = calloc(columns, 1);
+    if (raw->column && raw->value && m->has_raw) return EVN_OK;
     return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
 }
 
@@ -818,6 +836,8 @@ static void take_raw(struct slices_maker *m, const struct job *job) {
     const struct slices *s = m->s;
     for (int j = job->from; j < job->to; j++) {
         size_t at = m->raw.start[j];
+        if (job->only && !job->only[j]) continue;
+        m->has_raw[j] = 1;
         struct slices_walk w = slices_walk(s, j);
         for (; w.row < m->body.vertices; slices_step(&w)) {
             if (s->first[w.at] || !s->count[w.at]) continue;
@@ -870,23 +890,45 @@ static evn_status make_values(const struct slices_maker *m, const struct job *jo
     return status;
 }
 
-/* M_0 alone, of all columns, a few pairs of triangles a column, in the memory of columns `low` ..
- * to-1. */
-static evn_status make_raw(struct slices_maker *m, int low, int to) {
+/* Columns of M_0 whose values the skew lag of columns from .. to-1 needs and nobody has made: those
+ * of their rows; of thin bodies, whose eigenvalues are looked at, and where ranges come by parts
+ * all. NULL: no memory. */
+static char *missing(const struct slices_maker *m, int from, int to) {
     const struct slices *s = m->s;
-    evn_status status = EVN_OK;
-    for (int from = 0; !status && from < s->columns;) {
+    char *wanted = calloc((size_t)s->columns, 1);
+    if (!wanted) return NULL;
+    const int all = looks_at_lag(m) || s->high - s->low < s->columns;
+    if (all) memset(wanted, 1, (size_t)s->columns);
+    for (int j = from; !all && j < to; j++) {
+        struct slices_walk w = slices_walk(s, j);
+        for (; w.row < s->columns; slices_step(&w))
+            if (s->count[w.at] && !s->first[w.at]) wanted[w.row] = 1;
+    }
+    for (int j = 0; j < s->columns; j++)
+        if (m->has_raw[j] || (j >= from && j < to)) wanted[j] = 0;
+    return wanted;
+}
+
+/* Of columns `low` .. to-1 what M_0 of others gives them, a few pairs of triangles a column, in
+ * their memory. */
+static evn_status make_raw(struct slices_maker *m, int low, int to) {
+    const int columns = m->s->columns;
+    char *only = missing(m, low, to);
+    evn_status status = only ? EVN_OK : evn_fail(EVN_MEMORY, "matrices: no memory for M_0");
+    for (int from = 0, end; !status && from < columns; from = end) {
         struct job job;
-        const int end = raw_cut(m, from, low, to);
-        span_set(&m->progress, RANGES + RAW * from / s->columns, RAW * (end - from) / s->columns);
+        end = from + 1;
+        if (!only[from]) continue;
+        end = raw_cut(m, from, low, to);
+        while (!only[end - 1]) end--;
         status = slices_maker_ranges(m, from, end);
-        if (!status) status = job_open(&job, m, from, end, 0);
+        if (!status) status = job_open(&job, m, from, end, only);
         if (status) break;
         status = make_values(m, &job, 0, &m->progress);
         if (!status) take_raw(m, &job);
         job_close(&job);
-        from = end;
     }
+    free(only);
     return status;
 }
 
@@ -950,6 +992,7 @@ void slices_maker_close(struct slices_maker *m) {
     if (!m) return;
     slices_close(m->s);
     slices_csr_free(&m->raw);
+    free(m->has_raw);
     free(m->admittance.beta);
     free(m->admittance.row);
     plan_close(&m->plan);
@@ -963,8 +1006,7 @@ const struct slices *slices_maker_slices(const struct slices_maker *m) { return 
 /* Where steps are so long for thin walls that they would grow by the lag, M_0 stays as it is. */
 static evn_status choose_lag(struct slices_maker *m) {
     m->lags = 1;
-    if (!m->options.thin || m->options.problem != TDBEM_RIGID) return EVN_OK;
-    return lag_holds(&m->raw, &m->lags);
+    return looks_at_lag(m) ? lag_holds(&m->raw, &m->lags) : EVN_OK;
 }
 
 evn_status slices_maker_next(struct slices_maker *m, int to) {
@@ -977,20 +1019,19 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     s->from = from;
     struct job job;
     evn_status status = m->plan.tile ? EVN_OK : plan_open(&m->plan, &m->body);
-    const int apart = combined && (from > 0 || to < all);
     const int first = combined && !m->raw.column;
-    if (!status && first) status = raw_room(m);
-    if (!status && first && apart) status = make_raw(m, from, to);
-    const double begun = RANGES + (apart ? RAW : 0), share = (1 - begun) / all;
-    const double begin = begun + share * from, again = 0.1 * share * (to - from);
+    const double share = (1 - RANGES) / all, begin = RANGES + share * from,
+                 again = 0.1 * share * (to - from);
     span_set(&m->progress, begin, again);
+    if (!status && combined) status = raw_room(m);
+    if (!status && combined) status = make_raw(m, from, to);
     if (!status) status = slices_maker_ranges(m, from, to);
-    if (!status) status = job_open(&job, m, from, to, INT_MAX);
+    if (!status) status = job_open(&job, m, from, to, NULL);
     if (status) return status;
     span_set(&m->progress, begin + again, share * (to - from) - again);
     status = make_values(m, &job, 1, &m->progress);
     if (!status && combined) {
-        if (!apart) take_raw(m, &job);
+        take_raw(m, &job);
         if (first) status = choose_lag(m);
         if (m->lags) skew_lag(&job, &m->raw, m->options.thin, m->cores);
     }

@@ -532,6 +532,19 @@ static int sweep_behind(struct sweep *w, int cores, double share) {
     return w->failed || w->stopped;
 }
 
+/* The range of row i of a column, to `at`. Of two columns of the interval the later one puts its
+ * own there and that of the other's row, which is the same. */
+static int near_range(const struct slices *s, const struct body *b, const struct columns *is, int i,
+                      int c, size_t at) {
+    const int j = s->low + c, both = !is->column && i >= s->low && i < s->high;
+    if (both && i > j) return 0;
+    const int n = range_one(s->first + at, s->count + at, s, b, i, NULL, column_at(is, c));
+    const size_t to = both ? slices_find(s, j, i) - slices_before(s, s->low) : at;
+    s->first[to] = s->first[at];
+    s->count[to] = s->count[at];
+    return n;
+}
+
 /* The vertices' rows that have ranges. */
 static void near_columns(const struct slices *s, const struct body *b, const struct columns *is,
                          int cores, int *longest) {
@@ -540,8 +553,7 @@ static void near_columns(const struct slices *s, const struct body *b, const str
     for (int c = 0; c < is->count; c++) {
         struct slices_walk w = slices_walk(s, s->low + c);
         for (; w.row < b->vertices; slices_step(&w)) {
-            const int n =
-                range_one(s->first + w.at, s->count + w.at, s, b, w.row, NULL, column_at(is, c));
+            const int n = near_range(s, b, is, w.row, c, w.at);
             if (n > too_long) too_long = n;
         }
     }
