@@ -331,7 +331,7 @@ evn_status far_hold_constants(struct far *f, evn_cluster *cluster) {
 
 /* What this rank makes by itself. */
 static evn_status make_own(struct far *f, const struct mesh *mesh, const struct far_options *o) {
-    const struct skeleton_options so = {o->slices, o->highest, o->accuracy};
+    const struct skeleton_options so = {o->slices, o->highest, o->accuracy, o->cluster};
     evn_status status = skeletons_open(&f->skeletons, f->cells, mesh, &so, o->cores);
     if (status) return status;
     f->target = calloc((size_t)f->skeletons->cells, sizeof *f->target);
@@ -346,17 +346,16 @@ static evn_status make_own(struct far *f, const struct mesh *mesh, const struct 
 evn_status far_open(struct far **out, const struct octree *cells, const struct mesh *mesh,
                     const struct far_options *o) {
     struct far *f = *out = calloc(1, sizeof *f);
-    evn_status status = f ? EVN_OK : no_memory();
-    if (f) {
+    evn_status status = ranks_agreed(o->cluster, f ? EVN_OK : no_memory());
+    if (!status) {
         f->cells = cells;
         f->vertices = mesh->vertices;
         f->fields = 1 + o->slices->filters;
         f->rows = mesh->vertices + o->slices->points;
         f->low = o->low;
         f->high = o->high;
-        status = make_own(f, mesh, o);
+        status = ranks_agreed(o->cluster, make_own(f, mesh, o));
     }
-    status = ranks_agreed(o->cluster, status);
     if (!status) status = share_levels(f, o->cluster);
     if (!status) choose_periods(f, o->group);
     if (!status) status = make_places(f);

@@ -67,32 +67,6 @@ evn_status method_choose(tdbem *p) {
     return p->shape.fast ? open_cells(p) : EVN_OK;
 }
 
-evn_status method_make(tdbem *p, const struct slices_options *slices, int cores) {
-    const struct far_options fo = {.slices = slices,
-                                   .low = tdbem_row(p, p->me),
-                                   .high = tdbem_row(p, p->me + 1),
-                                   .group = p->options.group,
-                                   .accuracy = p->options.accuracy,
-                                   .highest = highest(p->mesh),
-                                   .cores = cores,
-                                   .cluster = p->cluster};
-    struct method_needs far;
-    evn_status status = method_expect(p, slices, &far);
-    if (status) return status;
-    const double near = (double)p->layout->nnz,
-                 share =
-                     METHOD_APART * far.values / (METHOD_APART * far.values + METHOD_NEAR * near);
-    p->told[1] = share;
-    status = far_open(&p->far, p->octree, p->mesh, &fo);
-    p->told[0] = share;
-    p->told[1] = 1 - share;
-    if (status) return status;
-    p->shape.far_values = p->far->values;
-    p->shape.far_bytes = p->far->bytes;
-    p->shape.flop_per_step += 2 * p->far->values;
-    return EVN_OK;
-}
-
 /* Vertices of a cell's skeleton, as they were seen on spheres: by the width of the cell in edges,
  * for an accuracy of 1e-3, and some more for each digit. */
 static double skeleton_size(const struct cell *cell, double edges, double accuracy) {
@@ -109,7 +83,8 @@ static double skeleton_size(const struct cell *cell, double edges, double accura
 static evn_status measure_size(const tdbem *p, const struct slices_options *slices, double *ratio) {
     enum { MOST = 32 };
     const struct octree *o = p->octree;
-    const struct skeleton_options so = {slices, highest(p->mesh), p->options.accuracy};
+    const struct skeleton_options so = {
+        .slices = slices, .highest = highest(p->mesh), .accuracy = p->options.accuracy};
     const double edges = octree_width(o, o->level) / p->mesh->h_mean;
     int leaf[MOST], count;
     double size[MOST], seen = 0, sphere = 0;
@@ -122,14 +97,12 @@ static evn_status measure_size(const tdbem *p, const struct slices_options *slic
     return status;
 }
 
-evn_status method_expect(const tdbem *p, const struct slices_options *slices,
-                         struct method_needs *out) {
+/* Needs where skeletons are `ratio` times as large as on a sphere. */
+static struct method_needs reckon(const tdbem *p, double ratio) {
     struct method_needs needs = {0};
     const struct octree *o = p->octree;
     const double step = p->shape.delta / p->mesh->h_mean, each = taps_of(p).count;
     const int fields = 1 + (p->boundary ? p->boundary->filters : 0);
-    double ratio = 1;
-    evn_status status = o ? measure_size(p, slices, &ratio) : EVN_OK;
     for (int level = 0; o && level <= o->level; level++) {
         const double edges = octree_width(o, level) / p->mesh->h_mean;
         for (int a = o->first[level]; a < o->first[level + 1]; a++) {
@@ -145,6 +118,35 @@ evn_status method_expect(const tdbem *p, const struct slices_options *slices,
             needs.state += 8 * size * (16 + 10 * edges / step);
         }
     }
-    *out = needs;
+    return needs;
+}
+
+evn_status method_expect(const tdbem *p, const struct slices_options *slices,
+                         struct method_needs *out) {
+    double ratio = 1;
+    evn_status status = p->octree ? measure_size(p, slices, &ratio) : EVN_OK;
+    *out = reckon(p, ratio);
     return status;
+}
+
+evn_status method_make(tdbem *p, const struct slices_options *slices, int cores) {
+    const struct far_options fo = {.slices = slices,
+                                   .low = tdbem_row(p, p->me),
+                                   .high = tdbem_row(p, p->me + 1),
+                                   .group = p->options.group,
+                                   .accuracy = p->options.accuracy,
+                                   .highest = highest(p->mesh),
+                                   .cores = cores,
+                                   .cluster = p->cluster};
+    const double far = METHOD_APART * reckon(p, 1).values,
+                 near = METHOD_NEAR * (double)p->layout->nnz;
+    p->told[1] = far / (far + near);
+    evn_status status = far_open(&p->far, p->octree, p->mesh, &fo);
+    p->told[0] = p->told[1];
+    p->told[1] = 1 - p->told[0];
+    if (status) return status;
+    p->shape.far_values = p->far->values;
+    p->shape.far_bytes = p->far->bytes;
+    p->shape.flop_per_step += 2 * p->far->values;
+    return EVN_OK;
 }

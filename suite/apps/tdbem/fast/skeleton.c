@@ -1,6 +1,8 @@
 /* Level by level from the leaves up: a larger cell's candidates are its children's skeletons. */
 #include "tdbem/fast/skeleton.h"
 #include "tdbem/fast/spots.h"
+#include "common/run/ranks.h"
+#include <evener/crew.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,20 @@ struct room {
     int *pivot;     /* [candidates] */
 };
 
+/* A row-vector times itself, of each of ROWS. */
+static void add_rows(double *restrict gram, const double *restrict row, int n) {
+    for (int i = 0; i < n; i++) {
+        double *to = gram + (size_t)i * (size_t)n, own[ROWS];
+        for (int r = 0; r < ROWS; r++) own[r] = row[r * n + i];
+#pragma omp simd
+        for (int j = 0; j <= i; j++) {
+            double sum = to[j];
+            for (int r = 0; r < ROWS; r++) sum += own[r] * row[r * n + j];
+            to[j] = sum;
+        }
+    }
+}
+
 /* What candidates make at a far vertex, as sources of this kind, or what it makes at them as one.
  */
 static void add_far(const struct field *f, const int *candidate, int n, int v, enum side side,
@@ -166,11 +182,7 @@ static void add_far(const struct field *f, const int *candidate, int n, int v, e
             for (int c = 0; c < n; c++)
                 w->row[(2 * m + part) * n + c] = scale * w->value[c * ROWS + 2 * m + part];
     }
-    for (int r = 0; r < ROWS; r++) {
-        const double *y = w->row + (size_t)r * (size_t)n;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j <= i; j++) w->gram[i * n + j] += y[i] * y[j];
-    }
+    add_rows(w->gram, w->row, n);
 }
 
 /* Pivots until what is left is below accuracy^2 of all; how many. */
@@ -261,6 +273,13 @@ static void room_close(struct room *w) {
     free(w->pivot);
 }
 
+/* Room for its vertices and weights. 0: no memory. */
+static int skeleton_open(struct skeleton *s) {
+    s->vertex = malloc(((size_t)s->count + 1) * sizeof *s->vertex);
+    s->weight = malloc(((size_t)s->count * (size_t)s->candidates + 1) * sizeof *s->weight);
+    return s->vertex && s->weight;
+}
+
 /* 0: no memory. */
 static int choose(const struct field *f, struct skeletons *all, int a, int level, enum side side,
                   struct room *w, int *candidate) {
@@ -275,9 +294,7 @@ static int choose(const struct field *f, struct skeletons *all, int a, int level
             add_far(f, candidate, n, far[t], side, filter, w);
     s->candidates = n;
     s->count = factorise(w, n, f->is.accuracy);
-    s->vertex = malloc(((size_t)s->count + 1) * sizeof *s->vertex);
-    s->weight = malloc(((size_t)s->count * (size_t)n + 1) * sizeof *s->weight);
-    if (!s->vertex || !s->weight) return 0;
+    if (!skeleton_open(s)) return 0;
     for (int r = 0; r < s->count; r++) s->vertex[r] = candidate[w->pivot[r]];
     find_weights(w, n, s);
     return 1;
@@ -319,13 +336,74 @@ static int choose_some(const struct field *f, struct skeletons *all, int level, 
     return ok;
 }
 
-static int choose_level(const struct field *f, struct skeletons *all, int level, int cores) {
+static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "fast: no memory for skeletons"); }
+
+/* ---- over ranks ---- */
+
+/* A skeleton in numbers: count, candidates, vertices, weights. */
+static size_t numbers_of(const struct skeleton *s) {
+    return 2 + (size_t)s->count * (size_t)(1 + s->candidates);
+}
+
+static void put_numbers(double *to, const struct skeleton *s) {
+    *to++ = s->count;
+    *to++ = s->candidates;
+    for (int r = 0; r < s->count; r++) *to++ = s->vertex[r];
+    memcpy(to, s->weight, (numbers_of(s) - 2 - (size_t)s->count) * sizeof *to);
+}
+
+/* 0: no memory. */
+static int take_numbers(struct skeleton *s, const double *from) {
+    s->count = (int)*from++;
+    s->candidates = (int)*from++;
+    if (!skeleton_open(s)) return 0;
+    for (int r = 0; r < s->count; r++) s->vertex[r] = (int)*from++;
+    memcpy(s->weight, from, (numbers_of(s) - 2 - (size_t)s->count) * sizeof *from);
+    return 1;
+}
+
+/* Skeletons number n of these cells: both sides of the first, of the second, .. */
+static struct skeleton *skeleton_at(const struct skeletons *all, const int *cell, int n) {
+    return &all->of[n % SIDES][cell[n / SIDES]];
+}
+
+/* Of `count` skeletons from .. to-1 are here; the others come from the other ranks. */
+static evn_status share(const struct field *f, struct skeletons *all, const int *cell, int count,
+                        int from, int to) {
+    size_t numbers = 0;
+    for (int n = from; n < to; n++) numbers += numbers_of(skeleton_at(all, cell, n));
+    double *mine = malloc((numbers + 1) * sizeof *mine), *at = mine, *every = NULL;
+    for (int n = from; mine && n < to; at += numbers_of(skeleton_at(all, cell, n++)))
+        put_numbers(at, skeleton_at(all, cell, n));
+    int of_all, ok = 1;
+    evn_status status = ranks_agreed(f->is.cluster, mine ? EVN_OK : no_memory());
+    if (!status)
+        status =
+            ranks_share(f->is.cluster, mine, (int)numbers, sizeof *mine, (void **)&every, &of_all);
+    at = every;
+    for (int n = 0; !status && ok && n < count; at += numbers_of(skeleton_at(all, cell, n++)))
+        if (n < from || n >= to) ok = take_numbers(skeleton_at(all, cell, n), at);
+    free(mine);
+    free(every);
+    return status ? status : ranks_agreed(f->is.cluster, ok ? EVN_OK : no_memory());
+}
+
+static evn_status choose_level(const struct field *f, struct skeletons *all, int level, int cores) {
     const int cells = f->cells->first[level + 1] - f->cells->first[level];
-    int *cell = malloc(((size_t)cells + 1) * sizeof *cell);
-    const int ok =
-        cell && choose_some(f, all, level, cell, needed(f->cells, level, cells, cell), cores);
+    int *cell = malloc(((size_t)cells + 1) * sizeof *cell), from = 0;
+    const int count = cell ? needed(f->cells, level, cells, cell) : 0;
+    int to = count;
+    evn_cluster *cluster = f->is.cluster;
+    if (cluster) {
+        const int me = evn_cluster_rank(cluster), ranks = evn_cluster_size(cluster);
+        from = evn_crew_begin(count, me, ranks);
+        to = evn_crew_begin(count, me + 1, ranks);
+    }
+    const int ok = cell && choose_some(f, all, level, cell + from, to - from, cores);
+    evn_status status = ranks_agreed(cluster, ok ? EVN_OK : no_memory());
+    if (!status && cluster) status = share(f, all, cell, SIDES * count, SIDES * from, SIDES * to);
     free(cell);
-    return ok;
+    return status;
 }
 
 static void find_filters(const struct field *f, struct skeletons *all) {
@@ -340,8 +418,6 @@ static void find_filters(const struct field *f, struct skeletons *all) {
 int skeletons_have(const struct skeletons *all, int cell, int filter) {
     return all->has[cell * all->filters + filter];
 }
-
-static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "fast: no memory for skeletons"); }
 
 /* None chosen yet. */
 static evn_status begin(struct skeletons **out, struct field *f) {
@@ -373,8 +449,9 @@ evn_status skeletons_open(struct skeletons **out, const struct octree *c, const 
                           const struct skeleton_options *o, int cores) {
     struct field field = {.cells = c, .mesh = m, .is = *o};
     evn_status status = begin(out, &field);
+    status = ranks_agreed(o->cluster, status);
     for (int level = c->level; !status && level >= 0; level--)
-        if (!choose_level(&field, *out, level, cores)) status = no_memory();
+        status = choose_level(&field, *out, level, cores);
     return end(out, &field, status);
 }
 

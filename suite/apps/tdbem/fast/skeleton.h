@@ -15,6 +15,7 @@
 
 #include "tdbem/mesh/octree.h"
 #include "tdbem/matrices/slices.h"
+#include <evener/cluster.h>
 
 enum side { SOURCES, TARGETS, SIDES };
 
@@ -34,10 +35,12 @@ struct skeletons {
 struct skeleton_options {
     const struct slices_options *slices; /* of the matrices */
     double highest;                      /* wave number; above it nothing is promised */
-    double accuracy; /* of what is left out, relative, in the mean over far vertices */
+    double accuracy;      /* of what is left out, relative, in the mean over far vertices */
+    evn_cluster *cluster; /* whose ranks choose for some cells each; NULL: this process alone */
 };
 
-/* On `cores` threads; the bits do not depend on how many. EVN_MEMORY. */
+/* On `cores` threads, all of them on each rank; the bits do not depend on how many. Collective.
+ * EVN_MEMORY. */
 evn_status skeletons_open(struct skeletons **out, const struct octree *cells,
                           const struct mesh *mesh, const struct skeleton_options *options,
                           int cores);
