@@ -179,8 +179,8 @@ static evn_status measure_levels(struct far *f) {
     return EVN_OK;
 }
 
-/* From the leaves up. Rings reach back as far as row-vectors do, and slide on once they are half as
- * long again. */
+/* From the leaves up. Rings reach back as far as row-vectors do, and a vector of lanes more, which
+ * may be loaded with them; they slide on once they are half as long again. */
 static void choose_periods(struct far *f, int group) {
     int below = 1;
     for (int level = f->cells->level; level >= 0; level--) {
@@ -189,7 +189,7 @@ static void choose_periods(struct far *f, int group) {
         if (level == f->cells->level) f->period = below;
         const int slide = is->reach / 2 > group ? is->reach / 2 : group;
         const int unit = f->period > group ? f->period : group;
-        is->reach = even(is->reach > f->period ? is->reach : f->period);
+        is->reach = 8 + even(is->reach > f->period ? is->reach : f->period);
         is->length = is->reach + (slide + unit - 1) / unit * unit;
     }
 }

@@ -3,6 +3,9 @@
  * the period. After its last step, from the leaves up: its solutions to all rings. */
 #include "tdbem/fast/far.h"
 #include "common/simd/lanes.h"
+#if LANES == 8
+#    include <immintrin.h>
+#endif
 #include <string.h>
 
 struct work {
@@ -29,29 +32,54 @@ struct pair_size {
     int rows, columns, length, due;
 };
 
+/* Row-vectors that are made doubles at a time. */
+enum { BATCH = 16 };
+
+/* The values of a pair from the n-th of the target's on. */
+static void read_values(double *restrict to, const struct far_target *t, const struct far_pair *p,
+                        size_t n, int values, int is_wide) {
+    const double scale = (double)p->scale;
+    for (int v = 0; is_wide && v < values; v++) to[v] = (double)t->wide[n + (size_t)v];
+    for (int v = 0; !is_wide && v < values; v++) to[v] = scale * t->value[n + (size_t)v];
+}
+
+/* The ring's elements that the steps of a group of lanes meet `back` steps before x: of those from
+ * x - LANES on, which have been loaded, where they are among them. */
+INLINE vec window(const vec *loaded, const double *x, int group, int back) {
+#if LANES == 8
+    const ivec from = vec_iota() + LANES - back;
+    if (back < LANES)
+        return (vec)_mm512_permutex2var_pd((__m512d)loaded[group], (__m512i)from,
+                                           (__m512d)loaded[group + 1]);
+#endif
+    (void)loaded;
+    return vec_loadu(x + group * LANES - back);
+}
+
 /* What a pair's row-vectors of `taps` taps add to the sums of `steps` steps, 8 or 16: a value meets
  * so many elements of a ring. */
 INLINE void pair_steps(const struct far *f, const struct far_target *t, const struct far_pair *p,
                        const struct pair_size *is, const double *ring, double *local, int steps,
-                       int taps, int is_wide) {
+                       int taps, int apart) {
     enum { MOST = 16 / LANES };
     const int vectors = steps / LANES;
-    const double scale = (double)p->scale;
     size_t entry = p->entry;
     for (int s = 0; s < is->columns; s++, ring += is->length)
-        for (int i = 0; i < is->rows; i++, entry++) {
-            double *to = local + i * is->due;
-            const double *x = ring - t->first[entry];
-            const size_t v = entry * (size_t)taps;
-            vec sum[MOST];
-            for (int g = 0; g < vectors; g++) sum[g] = vec_loadu(to + g * LANES);
-            for (int k = 0; k < taps; k++) {
-                const vec value = vec_set(is_wide ? (double)t->wide[v + (size_t)k]
-                                                  : scale * t->value[v + (size_t)k]);
-                for (int g = 0; g < vectors; g++)
-                    sum[g] += value * vec_loadu(x - k * f->apart + g * LANES);
+        for (int begin = 0; begin < is->rows; begin += BATCH) {
+            const int end = begin + BATCH < is->rows ? begin + BATCH : is->rows;
+            double value[BATCH * TAPS], *v = value;
+            read_values(value, t, p, entry * (size_t)taps, (end - begin) * taps, f->is_wide);
+            for (int i = begin; i < end; i++, entry++, v += taps) {
+                double *to = local + i * is->due;
+                const double *x = ring - t->first[entry];
+                vec sum[MOST], loaded[MOST + 1];
+                for (int g = 0; g < vectors; g++) sum[g] = vec_loadu(to + g * LANES);
+                for (int g = 0; g <= vectors; g++) loaded[g] = vec_loadu(x + (g - 1) * LANES);
+                for (int k = 0; k < taps; k++)
+                    for (int g = 0; g < vectors; g++)
+                        sum[g] += v[k] * window(loaded, x, g, k * apart);
+                for (int g = 0; g < vectors; g++) vec_storeu(to + g * LANES, sum[g]);
             }
-            for (int g = 0; g < vectors; g++) vec_storeu(to + g * LANES, sum[g]);
         }
 }
 
@@ -67,15 +95,15 @@ static void pair_few(const struct far *f, const struct far_target *t, const stru
                         far_value(t, p, n) * ring[q - t->first[entry] - k * f->apart];
 }
 
-/* With numbers of taps known to the compiler, so that nothing is decided within a pair. */
+/* With taps known to the compiler, so that nothing is decided within a pair. */
 static void pair_sums(const struct far *f, const struct far_target *t, const struct far_pair *p,
                       const struct pair_size *is, const double *ring, double *local, int steps) {
 #define OF(n, count)                                                                               \
     if (steps == (n) && f->taps == (count)) {                                                      \
-        if (f->is_wide)                                                                            \
+        if (f->apart == 1)                                                                         \
             pair_steps(f, t, p, is, ring, local, n, count, 1);                                     \
         else                                                                                       \
-            pair_steps(f, t, p, is, ring, local, n, count, 0);                                     \
+            pair_steps(f, t, p, is, ring, local, n, count, f->apart);                              \
         return;                                                                                    \
     }
     OF(16, 6)
