@@ -30,7 +30,6 @@ LEFT_OUT = (
     (r"apt install", "installs a package: the test package"),
     (r"suite/bench/gpu", "needs a GPU: the test gpu-script"),
     (r"srun ", "needs a cluster"),
-    (r"aircraft.msh", "needs Gmsh, which makes it; examples/meshes/aircraft.off is a coarser one"),
     (r"EVENER_WATCH|evener watch", "watches a program that runs: the test watch"),
     (r"--npb|suite/bench/ports|suite/bench/npb_ft_mg", "needs sources of others"),
     (r"(: |[ ;])suite/bench/(?!machines)|build/bench-", "measures for minutes: the tests command-peers and npb-mz-mpi, and numbers of instructions by hand"),
