@@ -544,10 +544,7 @@ size_t layout_largest(const struct layout *a) {
 
 void layout_close(struct layout *a) {
     if (!a) return;
-    free(a->slice);
-    free(a->tile_row);
-    free(a->part);
-    free(a->begin);
+    forget(a);
     if (a->range) munmap(a->range, a->range_bytes);
     free(a);
 }
