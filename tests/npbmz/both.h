@@ -62,8 +62,5 @@ void both_assert_field(const struct zone *z, int n, const evn_kernel_source *ker
 /* All of the device's zones are the host's in this way, u and (LU) r; and where there is no
  * interior point of these, ghosts, padding and forcing, to the bit. */
 void both_assert_alike(struct both *b, const evn_kernel_source *kernels);
-/* All of the device's zones are, to 1e-12, where a step of plain.c leads from the host's; u's
- * increments to 1e-10. */
-void both_assert_plain_step(struct both *b);
 
 #endif
