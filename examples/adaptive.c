@@ -164,7 +164,7 @@ int main(void) {
         const char *last = NULL, *now; /* blocks of one colour in a row are one path */
         for (int t = 0; draws && t < blocks; t++, last = now) {
             now = colour[evn_loop_owner(loop)[t] % 2][block[t].size];
-            if (now != last) printf("%s<path stroke='%s' d='", t ? "'/>\n" : "", now);
+            if (now != last) printf("%s<path stroke='%s' d='", t ? "'/>" : "", now);
             printf("M%g %gh%g", 6.25 * block[t].at, 6 * c + 2.5, 6.25 * block[t].size - 0.5);
         }
         if (draws) puts("'/>");
