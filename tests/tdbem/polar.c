@@ -1,4 +1,4 @@
-/* The matrices' double integrals by brute force; see polar.h. */
+/* Potentials of hat functions by brute force; see polar.h. */
 #include "polar.h"
 #include <math.h>
 #include <string.h>
@@ -25,76 +25,47 @@ static void cross(double c[3], const double a[3], const double b[3]) {
 
 struct plane {
     const double *corner[3];
-    double normal[3], grad[3][3], curl[3][3], area;
+    double normal[3], grad[3][3];
 };
 
 static void plane_of(struct plane *p, const struct mesh *m, int t) {
     for (int e = 0; e < 3; e++) p->corner[e] = m->x[m->corner[t][e]];
-    p->area = mesh_normal(m, t, p->normal);
+    const double area = mesh_normal(m, t, p->normal);
     for (int b = 0; b < 3; b++) { /* normal x (edge opposite to b) points to b */
         double edge[3];
         sub(edge, p->corner[(b + 2) % 3], p->corner[(b + 1) % 3]);
         cross(p->grad[b], p->normal, edge);
-        for (int c = 0; c < 3; c++) p->grad[b][c] /= 2 * p->area;
-        cross(p->curl[b], p->normal, p->grad[b]);
+        for (int c = 0; c < 3; c++) p->grad[b][c] /= 2 * area;
     }
 }
 
-/* what one point sees of one triangle's hat function b, by k: coefficients of curl.curl, of N_a */
-struct seen {
-    double curl[POLAR_K], hat[POLAR_K];
-};
-
+/* What a point sees of a triangle's hat function b, which is added to row[k]. */
 struct sight {
     const struct plane *inner;
     const struct slices_options *o;
-    double foot[3], h, nn;
-    int b, point; /* point: a potential there, not a test function */
-    struct seen *out;
+    double foot[3], h, *row;
+    int b;
 };
 
 static void add(double *to, int k, double v) {
     if (k >= 0 && k < POLAR_K) to[k] += v;
 }
 
-static double longest; /* of the mesh */
-
-/* The kernels of the formulation, as functions of time k - r/delta, at distance r; weight d rho has
- * rho, d theta and signs in it. */
+/* The kernel of a potential at a point, as a function of time k - r/delta, at distance r; weight
+ * d rho has rho, d theta and signs in it. */
 static void sample(const struct sight *s, const double y[3], double r, double weight) {
-    const double delta = s->o->delta, rho = r / delta;
-    double hat = 1;
-    for (int c = 0; c < 3; c++) hat += (y[c] - s->inner->corner[s->b][c]) * s->inner->grad[s->b][c];
+    const double rho = r / s->o->delta;
     const int shell = (int)floor(rho);
-    weight /= 4 * M_PI;
-    if (s->o->problem == TDBEM_SOFT && (s->point || s->o->eta == 0)) {
-        add(s->out->hat, shell, (s->point ? -1 : 1) * weight * hat / r);
+    double hat = weight / (4 * M_PI);
+    for (int c = 0; c < 3; c++)
+        hat += weight / (4 * M_PI) * (y[c] - s->inner->corner[s->b][c]) * s->inner->grad[s->b][c];
+    if (s->o->problem == TDBEM_SOFT) {
+        add(s->row, shell, -hat / r);
         return;
     }
-    if (s->o->problem == TDBEM_SOFT) { /* over time steps of delta: differences, and a hat */
-        const double layer = s->o->eta * weight * hat * s->h / (r * r * r), u = shell - rho;
-        add(s->out->hat, shell,
-            (1 / delta + 1 / longest) * weight * hat / r + layer * (1 + u + rho));
-        add(s->out->hat, shell + 1, -weight * hat / r / delta + layer * (1 - (u + 1) - rho));
-        return;
-    }
-    for (int k = shell; k <= shell + 2; k++) { /* no kernel has any other k at this distance */
-        const double u = k - rho;
-        double q = 0, q2 = 0, b = 0;
-        if (u >= -1 && u < 0) q = (1 + u) * (1 + u) / 2, q2 = 1, b = 1 + u + rho;
-        if (u >= 0 && u < 1) q = 0.5 + u - u * u, q2 = -2, b = 1 - u - rho;
-        if (u >= 1 && u < 2) q = (2 - u) * (2 - u) / 2, q2 = 1;
-        double before = 0; /* b of k - 1 */
-        if (u - 1 >= -1 && u - 1 < 0) before = 1 + (u - 1) + rho;
-        if (u - 1 >= 0 && u - 1 < 1) before = 1 - (u - 1) - rho;
-        const double layer = weight * hat * s->h / (r * r * r);
-        if (s->point) {
-            add(s->out->hat, k, layer * b);
-            continue;
-        }
-        add(s->out->curl, k, weight * q / r);
-        add(s->out->hat, k, weight * hat * s->nn / (delta * delta) * q2 / r);
-        add(s->out->hat, k, -s->o->eta / delta * layer * (b - before));
+    for (int k = shell; k <= shell + 1; k++) { /* no kernel has any other k at this distance */
+        const double u = k - rho, b = u < 0 ? 1 + u + rho : 1 - u - rho;
+        if (u >= -1 && u < 1) add(s->row, k, hat * s->h / (r * r * r) * b);
     }
 }
 
@@ -171,114 +142,21 @@ static void fan(const struct sight *s, int e) {
     }
 }
 
-static void see(struct seen *out, const struct plane *inner, const struct slices_options *o,
-                const double x[3], double nn, int b, int same, int point) {
-    struct sight s = {.inner = inner, .o = o, .nn = nn, .b = b, .point = point, .out = out};
+static void see(double *row, const struct plane *inner, const struct slices_options *o,
+                const double x[3], int b) {
+    struct sight s = {.inner = inner, .o = o, .b = b, .row = row};
     double v[3];
-    memset(out, 0, sizeof *out);
     sub(v, x, inner->corner[0]);
-    s.h = same ? 0 : dot(v, inner->normal);
+    s.h = dot(v, inner->normal);
     if (fabs(s.h) < 1e-13) s.h = 0;
     for (int c = 0; c < 3; c++) s.foot[c] = x[c] - s.h * inner->normal[c];
     for (int e = 0; e < 3; e++) fan(&s, e);
-}
-
-struct outer {
-    const struct plane *T, *P;
-    const struct slices_options *o;
-    int a, b, same;
-};
-
-/* 7-point rule of degree 5 on a part of the outer triangle, given by barycentric corners */
-static void rule(double row[POLAR_K], const struct outer *q, double part[3][3]) {
-    static const double at[7][3] = {{1 / 3., 1 / 3., 1 / 3.},
-                                    {0.059715871789770, 0.470142064105115, 0.470142064105115},
-                                    {0.470142064105115, 0.059715871789770, 0.470142064105115},
-                                    {0.470142064105115, 0.470142064105115, 0.059715871789770},
-                                    {0.797426985353088, 0.101286507323456, 0.101286507323456},
-                                    {0.101286507323456, 0.797426985353088, 0.101286507323456},
-                                    {0.101286507323456, 0.101286507323456, 0.797426985353088}};
-    static const double weight[7] = {0.225,
-                                     0.132394152788506,
-                                     0.132394152788506,
-                                     0.132394152788506,
-                                     0.125939180544827,
-                                     0.125939180544827,
-                                     0.125939180544827};
-    /* share of the whole triangle */
-    double size = fabs(part[0][0] * (part[1][1] * part[2][2] - part[1][2] * part[2][1]) -
-                       part[0][1] * (part[1][0] * part[2][2] - part[1][2] * part[2][0]) +
-                       part[0][2] * (part[1][0] * part[2][1] - part[1][1] * part[2][0]));
-    const double cc = dot(q->T->curl[q->a], q->P->curl[q->b]), nn = dot(q->T->normal, q->P->normal);
-    memset(row, 0, POLAR_K * sizeof *row);
-    for (int p = 0; p < 7; p++) {
-        double l[3], x[3];
-        for (int c = 0; c < 3; c++)
-            l[c] = at[p][0] * part[0][c] + at[p][1] * part[1][c] + at[p][2] * part[2][c];
-        for (int c = 0; c < 3; c++)
-            x[c] =
-                l[0] * q->T->corner[0][c] + l[1] * q->T->corner[1][c] + l[2] * q->T->corner[2][c];
-        struct seen s;
-        see(&s, q->P, q->o, x, nn, q->b, q->same, 0);
-        const double w = weight[p] * size * q->T->area;
-        for (int k = 0; k < POLAR_K; k++) row[k] += w * (cc * s.curl[k] + l[q->a] * s.hat[k]);
-    }
-}
-
-static void adapt(double row[POLAR_K], const struct outer *q, double part[3][3],
-                  const double coarse[POLAR_K], double tolerance, int depth) {
-    double child[4][3][3], fine[4][POLAR_K], middle[3][3], worst = 0;
-    for (int e = 0; e < 3; e++)
-        for (int c = 0; c < 3; c++) middle[e][c] = 0.5 * (part[e][c] + part[(e + 1) % 3][c]);
-    for (int e = 0; e < 3; e++) {
-        memcpy(child[e][0], part[e], sizeof part[e]);
-        memcpy(child[e][1], middle[e], sizeof part[e]);
-        memcpy(child[e][2], middle[(e + 2) % 3], sizeof part[e]);
-    }
-    memcpy(child[3], middle, sizeof middle);
-    for (int n = 0; n < 4; n++) rule(fine[n], q, child[n]);
-    for (int k = 0; k < POLAR_K; k++)
-        worst = fmax(worst, fabs(fine[0][k] + fine[1][k] + fine[2][k] + fine[3][k] - coarse[k]));
-    if (worst < tolerance || depth == 0) {
-        for (int n = 0; n < 4; n++)
-            for (int k = 0; k < POLAR_K; k++) row[k] += fine[n][k];
-        return;
-    }
-    for (int n = 0; n < 4; n++) adapt(row, q, child[n], fine[n], tolerance / 2, depth - 1);
 }
 
 static int corner_of(const struct mesh *m, int t, int v) {
     for (int e = 0; e < 3; e++)
         if (m->corner[t][e] == v) return e;
     return -1;
-}
-
-void polar_row(double row[POLAR_K], const struct mesh *m, const struct slices_options *o, int i,
-               int j, double tolerance) {
-    memset(row, 0, POLAR_K * sizeof *row);
-    longest = m->longest;
-#pragma omp parallel for schedule(dynamic, 1) collapse(2)
-    for (int t = 0; t < m->triangles; t++)
-        for (int p = 0; p < m->triangles; p++) {
-            /* the normal derivative of a single layer is the transpose of a double layer */
-            const int turned = o->problem == TDBEM_SOFT && o->eta > 0;
-            const int a = corner_of(m, t, turned ? j : i), b = corner_of(m, p, turned ? i : j);
-            if (a < 0 || b < 0) continue;
-            struct plane T, P;
-            plane_of(&T, m, t);
-            plane_of(&P, m, p);
-            struct outer q = {&T, &P, o, a, b, t == p};
-            double whole[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, coarse[POLAR_K];
-            double mine[POLAR_K] = {0};
-            rule(coarse, &q, whole);
-            adapt(mine, &q, whole, coarse, tolerance / 4, 7);
-            const double half = t == p ? T.area / (a == b ? 6 : 12) * o->eta / 2 : 0;
-            const int rigid = o->problem == TDBEM_RIGID;
-            mine[0] += rigid ? half / o->delta : half;
-            if (rigid) mine[1] -= half / o->delta;
-#pragma omp critical
-            for (int k = 0; k < POLAR_K; k++) row[k] += mine[k];
-        }
 }
 
 void polar_point(double row[POLAR_K], const struct mesh *m, const struct slices_options *o,
@@ -288,9 +166,7 @@ void polar_point(double row[POLAR_K], const struct mesh *m, const struct slices_
         const int b = corner_of(m, p, j);
         if (b < 0) continue;
         struct plane P;
-        struct seen s;
         plane_of(&P, m, p);
-        see(&s, &P, o, x, 0, b, 0, 1);
-        for (int k = 0; k < POLAR_K; k++) row[k] += s.hat[k];
+        see(row, &P, o, x, b);
     }
 }

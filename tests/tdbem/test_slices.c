@@ -1,6 +1,6 @@
-/* The matrices: against an independent adaptive quadrature, against what is exact whatever the
- * quadrature (constants are null fields, symmetry, solid angles), the structure of the slices, and
- * keeping them on disk.
+/* The matrices: rows of points against an independent adaptive quadrature, all against what is
+ * exact whatever the quadrature (constants are null fields, solid angles), the structure of the
+ * slices, and keeping them on disk. Entries of vertices are the sphere's series' (test_march.c).
  * Run: ctest -R tdbem-slices */
 #include "check.h"
 #include "polar.h"
@@ -54,10 +54,6 @@ static double *dense(const struct mesh *m, const struct slices_options *o, int k
     for (size_t a = 0; a < all; a++) d[a] = e[a].value;
     free(e);
     return d;
-}
-
-static double dot3(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 static double draw(unsigned long long *seed) {
@@ -166,77 +162,6 @@ TEST(potentials_are_exact) {
     mesh_close(m);
 }
 
-static void entry_is_right(const struct mesh *m, const struct slices_options *o, double max, int i,
-                           int j) {
-    double row[POLAR_K], scale = 0;
-    struct slices_entry e[POLAR_K];
-    polar_row(row, m, o, i, j, 6e-6 * max);
-    for (int k = 0; k < POLAR_K; k++) {
-        e[k] = (struct slices_entry){k, i, j, 0};
-        scale = fmax(scale, fabs(row[k]));
-    }
-    struct slices_options fine = *o;
-    fine.quad = 4;
-    if (slices_entries(e, POLAR_K, m, &fine)) fail_msg("%s", evn_message());
-    assert_true(scale > 1e-5 * max);
-    for (int k = 0; k < POLAR_K; k++)
-        if (!(fabs(e[k].value - row[k]) < 1e-5 * max))
-            fail_msg("eta %g: M_%d(%d,%d) is %.12g, should be %.12g; off by %.2g of the largest "
-                     "entry",
-                     o->eta, k, i, j, e[k].value, row[k], fabs(e[k].value - row[k]) / max);
-}
-
-/* An octahedron out of shape: four triangles a vertex, so that supports of neighbours, and of
- * opposite vertices, touch in all ways. */
-static struct mesh *octahedron(void) {
-    static const double x[6][3] = {{1, 0.1, 0},  {0, 1.1, 0.2}, {-1, 0, 0.1},
-                                   {0.1, -1, 0}, {0, 0.2, 0.9}, {0.1, 0, -1}};
-    static const int corner[8][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4},
-                                     {1, 0, 5}, {2, 1, 5}, {3, 2, 5}, {0, 3, 5}};
-    struct mesh *m;
-    assert_int_equal(mesh_new(&m, 6, x, 8, corner), EVN_OK);
-    if (mesh_check(m, "octahedron")) fail_msg("%s", evn_message());
-    return m;
-}
-
-TEST(entries_agree_with_adaptive_quadrature) {
-    struct mesh *m = octahedron();
-    struct slices_options o = rigid(m, 0.5, 0.5);
-    struct slices *s = generate(m, &o, 2);
-    double max = largest(s);
-    slices_close(s);
-    entry_is_right(m, &o, max, 0, 0); /* coincident triangles */
-    entry_is_right(m, &o, max, 0, 1); /* sharing edges */
-    entry_is_right(m, &o, max, 0, 2); /* sharing vertices */
-    o.eta = 0;
-    entry_is_right(m, &o, max, 1, 4);
-    o.problem = TDBEM_SOFT;
-    s = generate(m, &o, 2);
-    entry_is_right(m, &o, largest(s), 4, 5);
-    slices_close(s);
-    o.eta = 0.7;
-    s = generate(m, &o, 2);
-    entry_is_right(m, &o, largest(s), 1, 0);
-    slices_close(s);
-    mesh_close(m);
-
-    m = body("sphere:1");
-    o = rigid(m, 0.5, 0.5);
-    s = generate(m, &o, 2);
-    max = largest(s);
-    slices_close(s);
-    /* the vertices farthest from vertex 0, and those about two edges away */
-    int far = 0, near = 0;
-    for (int v = 1; v < m->vertices; v++) {
-        double d = -dot3(m->x[v], m->x[0]);
-        if (d > -dot3(m->x[far], m->x[0])) far = v;
-        if (fabs(d) < fabs(dot3(m->x[near], m->x[0]))) near = v;
-    }
-    entry_is_right(m, &o, max, 0, far);
-    entry_is_right(m, &o, max, near, 0);
-    mesh_close(m);
-}
-
 /* ---- what is exact for any outer rule ---- */
 
 static void constants_are_null_fields(const char *what, double ratio, int rule, int quad) {
@@ -333,142 +258,7 @@ TEST(points_see_the_solid_angle) {
 
 /* ---- structure ---- */
 
-/* Cholesky decomposition; smallest pivot over largest entry, or what is not positive */
-static double smallest_pivot(double *a, int n) {
-    double least = INFINITY, max = 0;
-    for (int i = 0; i < n; i++) max = fmax(max, a[i * n + i]);
-    for (int c = 0; c < n; c++) {
-        double pivot = a[c * n + c];
-        for (int k = 0; k < c; k++) pivot -= a[c * n + k] * a[c * n + k];
-        least = fmin(least, pivot);
-        if (!(pivot > 0)) break;
-        a[c * n + c] = sqrt(pivot);
-        for (int r = c + 1; r < n; r++) {
-            double v = a[r * n + c];
-            for (int k = 0; k < c; k++) v -= a[r * n + k] * a[c * n + k];
-            a[r * n + c] = v / a[c * n + c];
-        }
-    }
-    return least / max;
-}
-
-static void symmetry(const char *what, double ratio, double eta, int soft) {
-    struct mesh *m = body(what);
-    struct slices_options o = rigid(m, ratio, eta);
-    o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
-    struct slices *s = generate(m, &o, 2);
-    const int n = s->columns, last = eta > 0 ? 0 : s->kmax;
-    assert_int_equal(s->kmax, (!soft ? 2 : eta > 0 ? 1 : 0) + (int)floor(m->longest / o.delta));
-    double *a = malloc((size_t)n * (size_t)n * sizeof *a);
-    for (int k = 0; k <= last; k++) { /* to the bit */
-        struct slices_csr csr;
-        assert_int_equal(slices_matrix(&csr, s, k, 0), EVN_OK);
-        memset(a, 0, (size_t)n * (size_t)n * sizeof *a);
-        for (int i = 0; i < n; i++)
-            for (size_t e = csr.start[i]; e < csr.start[i + 1]; e++)
-                a[i * n + csr.column[e]] = csr.value[e];
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < i; j++)
-                if (a[i * n + j] != a[j * n + i])
-                    fail_msg("%s eta %g: M_%d(%d,%d) is not symmetric", what, eta, k, i, j);
-        if (k == 0) {
-            double pivot = smallest_pivot(a, n);
-            if (!(pivot > 0.01))
-                fail_msg(
-                    "%s, delta %g h, eta %g, soft %d: M_0's smallest pivot is %g of its largest "
-                    "entry",
-                    what, ratio, eta, soft, pivot);
-        }
-        slices_csr_free(&csr);
-    }
-    free(a);
-    slices_close(s);
-    mesh_close(m);
-}
-
-TEST(mass_matrices_are_positive) {
-    symmetry("sphere:2", 0.5, 0.5, 0);
-    symmetry("sphere:2", 0.25, 0, 0);
-    symmetry("sphere:2", 1, 0.5, 0);
-    symmetry("sphere:2", 0.5, 0, 1);
-    symmetry("box:1,1,0.2,0.2", 0.5, 0.5, 0);
-    symmetry("box:1,1,0.05,0.2", 0.5, 0, 0);
-}
-
-/* Smallest and largest distance of two supports, of points on a grid in each triangle. */
-static void sampled(const struct mesh *m, int i, int j, double *low, double *high) {
-    enum { CUTS = 8 };
-    double least2 = INFINITY, most2 = 0;
-    for (int t = 0; t < m->triangles; t++) {
-        const int *c = m->corner[t];
-        if (c[0] != i && c[1] != i && c[2] != i) continue;
-        for (int p = 0; p < m->triangles; p++) {
-            const int *d = m->corner[p];
-            if (d[0] != j && d[1] != j && d[2] != j) continue;
-            for (int a = 0; a <= CUTS; a++)
-                for (int b = 0; a + b <= CUTS; b++)
-                    for (int e = 0; e <= CUTS; e++)
-                        for (int f = 0; e + f <= CUTS; f++) {
-                            double r2 = 0;
-                            for (int k = 0; k < 3; k++) {
-                                double x = (a * m->x[c[0]][k] + b * m->x[c[1]][k] +
-                                            (CUTS - a - b) * m->x[c[2]][k]) /
-                                           CUTS;
-                                double y = (e * m->x[d[0]][k] + f * m->x[d[1]][k] +
-                                            (CUTS - e - f) * m->x[d[2]][k]) /
-                                           CUTS;
-                                r2 += (x - y) * (x - y);
-                            }
-                            /* not fmin() and fmax(): gcc 12 for aarch64 fails on them here */
-                            if (r2 < least2) least2 = r2;
-                            if (r2 > most2) most2 = r2;
-                        }
-        }
-    }
-    *low = sqrt(least2);
-    *high = sqrt(most2);
-}
-
-TEST(ranges_are_geometric) {
-    struct mesh *m = body("sphere:1");
-    struct slices_options o = rigid(m, 0.217, 0.5);
-    struct slices *s = generate(m, &o, 2);
-    int reached = 0, tight = 0, all = 0;
-    size_t nnz = 0;
-    for (int j = 0; j < s->columns; j += 5)
-        for (int i = 0; i < s->columns; i += 2) {
-            double low, high;
-            int first, count;
-            sampled(m, i, j, &low, &high);
-            slices_row(s, i, j, &first, &count);
-            /* samples are at most 0.02 off the nearest points, and meet the farthest, vertices */
-            assert_true(first <= (int)floor(low / o.delta));
-            assert_true(first >= (int)floor((low - 0.02) / o.delta));
-            assert_int_equal(first + count - 1, (int)ceil(high / o.delta) + 1);
-            tight += first == (int)floor(low / o.delta);
-            all++;
-        }
-    assert_true(tight > all * 9 / 10);
-    for (int j = 0; j < s->columns; j++)
-        for (int i = 0; i < s->columns; i++) {
-            int first, count;
-            slices_row(s, i, j, &first, &count);
-            reached |= first + count - 1 == s->kmax;
-            assert_true(count <= s->longest && first + count - 1 <= s->kmax);
-            nnz += (size_t)count;
-        }
-    assert_true(reached);
-    assert_true(nnz == s->nnz && nnz == s->begin[s->columns]);
-    struct slices_size size;
-    assert_int_equal(slices_size(&size, m, &o, 1), EVN_OK);
-    assert_true(size.nnz == nnz && size.kmax == s->kmax && size.longest == s->longest);
-
-    slices_close(s);
-    mesh_close(m);
-}
-
-/* Values are those of single entries, which the independent quadrature has checked; beyond the
- * range there is nothing. */
+/* Values are those of single entries; beyond the range there is nothing. */
 TEST(values_are_entries) {
     struct mesh *m = body("sphere:1");
     const int n = m->vertices;
