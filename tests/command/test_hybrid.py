@@ -133,10 +133,6 @@ class Faults(Base):
                     for a, b in zip(one[part], norms[0][part]):
                         self.assertAlmostEqual(a / b, 1, places=10, msg=app)
 
-    def test_nothing_left(self):
-        self.refuses(["run", "sp-mz", "--class", "S", "--units", "1:GPU:1", "--devices", "emulated:fail=kernel@9", "--on-device-loss", "continue"],
-                     "emulated device 0", status=3, page=True)
-
     def test_words(self):
         for words, says in [
             (["--devices", "gpu"], "unknown back end"),

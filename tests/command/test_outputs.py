@@ -219,36 +219,6 @@ class Whole(Base):
         self.write("r", "earlier")
         self.refuses([*BODY, "--vertices", "77", "--vertex-output", "v", "--json", "r"], "there is no vertex 77")
 
-    def pair(self, *lines):
-        """Both at once; both succeed."""
-        runs = [subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                for words in lines]
-        for run in runs:
-            _, errors = run.communicate(timeout=120)
-            self.assertEqual((run.returncode, errors), (0, ""))
-
-    def test_two_checkpoints(self):
-        """Two runs that keep their state in one file, 20 times, beside files of the user's that are called alike."""
-        words = [*BODY[:-3], "--quiet", "--units", "1:CPU:1", "--ng", "4", "--every", "4", "--checkpoint", "cp"]
-        self.write("target", "the user's own")
-        os.symlink("target", "cp.new")
-        for _ in range(20):
-            self.pair([*words, "--steps", "40"], [*words, "--steps", "44"])
-            done = self.evener(*words, "--steps", "48", "--restart", "cp")
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertEqual(sorted(os.listdir(".")), ["cp", "cp.new", "points", "target"])
-            os.unlink("cp")
-        self.assertEqual(self.read("target"), "the user's own")
-        self.assertTrue(os.path.islink("cp.new"))
-
-    def test_two_matrices(self):
-        for i in range(10):
-            words = [*BODY, "--units", "1:CPU:1", "--matrices", "m"]
-            self.pair(words, words)
-            self.pair(words)
-            self.assertEqual(sorted(os.listdir(".")), ["m", "points"])
-            os.unlink("m")
-
     def test_killed(self):
         """kill -9 at 40 moments leaves nothing: but a whole file, where it is between two calls."""
         words = [*BODY[:-3], "--quiet", "--units", "1:CPU:1", "--ng", "4", "--every", "4", "--checkpoint", "cp",

@@ -71,25 +71,6 @@ class Run(Base):
         self.assertEqual(rows[0], ["n", "t", "a0", "a8", "a161"])
         return [[float(x) for x in row] for row in rows[1:]]
 
-    def test_same_solution(self):
-        """n_g, layouts, numbering, solver: within round-off; float: within a float's."""
-        plain = self.vertices("--steps", "70", "--ng", "1", "--order", "none")
-        self.assertEqual([row[0] for row in plain], list(range(71)))
-        self.assertEqual(plain[0][1:], [0, 0, 0, 0])
-        most = max(abs(x) for row in plain for x in row[2:])
-        self.assertGreater(most, 0.5)
-        ways = [["--ng", str(g)] for g in (2, 4, 8, 16, 32)]
-        ways += [["--layout", l] for l in ("contiguous", "full:32x16", "full:16x32")]
-        ways += [["--order", o] for o in ("morton", "hilbert", "tsp")]
-        for way in ways:
-            other = self.vertices("--steps", "70", *way)
-            worst = max(abs(a - b) for p, q in zip(plain, other) for a, b in zip(p, q))
-            self.assertLess(worst, 1e-12 * most, way)
-        other = self.vertices("--steps", "70", "--precision", "float")
-        worst = max(abs(a - b) for p, q in zip(plain, other) for a, b in zip(p, q))
-        self.assertLess(worst, 1e-5 * most)
-        self.assertGreater(worst, 1e-9 * most, "float is float")
-
     def test_mumps(self):
         done = self.evener(*BODY, "--steps", "20", "--solver", "mumps", "--json", "-", "--quiet", status=None)
         if done.returncode == 2:
@@ -323,46 +304,6 @@ class Disk(Base):
                 with open(self.path("p.csv")) as f:
                     self.assertEqual(f.read(), fields)
         self.assertEqual(sorted(os.listdir(self.folder)), ["p.csv", "points"], "nothing stays in the scratch folder")
-
-    def test_memory(self):
-        """The process takes no more than it was allowed beside what a tiny body takes and the march's own arrays."""
-        def most(*words):
-            run = subprocess.Popen([EVENER, "run", "td-bem", *words, "--steps", "20", "--units", "1:CPU:1", "--quiet"])
-            _, status, usage = os.wait4(run.pid, 0)
-            run.returncode = os.waitstatus_to_exitcode(status)
-            self.assertEqual(run.returncode, 0)
-            return 1024 * usage.ru_maxrss
-        words = [*self.MESH, "--layout", "full:64x64"]
-        base = most("--mesh", "sphere:0")
-        whole = self.record(*words, "--steps", "1")["matrix"]
-        memory = whole["bytes"] / 4
-        beside = whole["blocks"] * 642 * 4 * 8 + 12e6
-        self.assertGreater(most(*words), whole["bytes"])
-        self.assertLess(most(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder), base + memory + beside)
-
-    def test_matrices(self):
-        """The same file, and from it the same bits, whole or by intervals."""
-        words = [*self.MESH, "--steps", "9"]
-        least = self.least(*words)
-        whole = self.record(*words, "--matrices", self.path("whole"))
-        for name in ("whole", "parts", "parts"): # read; written; read
-            r = self.small(*words, "--matrices", self.path(name), memory=1.05 * least)
-            self.assertEqual(r["hash"], whole["hash"])
-        with open(self.path("whole"), "rb") as a, open(self.path("parts"), "rb") as b:
-            self.assertEqual(a.read(), b.read())
-        with open(self.path("parts"), "r+b") as f:
-            f.seek(-9, os.SEEK_END)
-            f.write(b"x")
-        self.refuses([*words, "--matrices", self.path("parts"), "--memory", f"{2 * least:.0f}", "--quiet"], "damaged")
-
-    def test_restart(self):
-        """A checkpoint does not know how much memory there was."""
-        words = [*self.MESH, "--vertices", "0,8", "--vertex-output", self.path("v.csv")]
-        memory = 1.05 * self.least(*words)
-        whole = self.record(*words, "--steps", "48")
-        self.record(*words, "--steps", "24", "--checkpoint", self.path("check"))
-        r = self.small(*words, "--steps", "48", "--restart", self.path("check"), memory=memory)
-        self.assertEqual(r["hash"], whole["hash"])
 
     def test_notice(self):
         words = [*BODY, "--steps", "4", "--scratch", self.folder]

@@ -1,12 +1,11 @@
 /* Many short steps of a loop while something disturbs the program's threads; test_disturbed.py runs
- * it. usage: disturbed pull|share|places STEPS quiet|waits|signals|forks|cores|idle
+ * it. usage: disturbed pull|share|places STEPS quiet|signals|forks|cores|idle
  *
  * pull: tasks read their neighbours' blocks. share: on all cores of a unit each. places: with
  * regions and an exchange, on devices and over ranks, too.
  *
- * With `waits` it waits for the end of its input before the first step. It prints a hash of the
- * result. With `idle` it prints how much processor time the process takes between two steps
- * instead, the least of several tries. */
+ * It prints a hash of the result. With `idle` it prints how much processor time the process takes
+ * between two steps instead, the least of several tries. */
 #include "pipe.h"
 #include <evener.h>
 #include <evener/program.h>
@@ -244,7 +243,7 @@ static double idle(struct run *r, int *from) {
 int main(int argc, char **argv) {
     if (argc != 4) return 2;
     const char *how = argv[3];
-    const int steps = atoi(argv[2]), disturbs = strcmp(how, "quiet") && strcmp(how, "waits");
+    const int steps = atoi(argv[2]), disturbs = strcmp(how, "quiet");
     pthread_t other;
     struct run r = {0};
     shares = !strcmp(argv[1], "share");
@@ -259,7 +258,6 @@ int main(int argc, char **argv) {
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = stop_here, .sa_flags = SA_RESTART}, NULL);
     sigaction(SIGUSR2, &(struct sigaction){.sa_handler = stop_here}, NULL);
     begin(&r, steps);
-    if (!strcmp(how, "waits")) getchar();
     if (!strcmp(how, "idle")) {
         step(&r, &from);
         const double used = idle(&r, &from);

@@ -2,8 +2,7 @@
 and cores are taken away; between steps no processor time is taken.
 Run: ctest -R disturbed. usage: test_disturbed.py PROGRAM [test ..]
 
-Nothing here depends on how busy the machine is: only what has not ended after minutes is taken for hung. Control groups are tried where this
-process may make them."""
+Nothing here depends on how busy the machine is: only what has not ended after minutes is taken for hung."""
 import contextlib
 import functools
 import os
@@ -63,58 +62,6 @@ def quiet():
     return finish(start("pull"))
 
 
-class Groups:
-    """Control groups of the first core, of the last one, of a tenth of a core, and the one that a process came from."""
-
-    def __init__(self):
-        self.made, self.back = [], []
-        self.limits = []
-        v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
-        try:
-            with open("/proc/self/cgroup", encoding="utf-8") as file:
-                where = dict(line.strip().split(":", 2)[1:] for line in file)
-            if v2:
-                for name, core in ends().items():
-                    self.make("/sys/fs/cgroup" + where[""], name, {"cpuset.cpus": core})
-                self.make("/sys/fs/cgroup" + where[""], "slow", {"cpu.max": "10000 100000"})
-            else:
-                folder = {kind: f"/sys/fs/cgroup/{kind}{path}" for kinds, path in where.items() for kind in kinds.split(",")}
-                for name, core in ends().items():
-                    self.make(folder["cpuset"], name, {"cpuset.mems": "0", "cpuset.cpus": core})
-                self.make(folder["cpu"], "slow", {"cpu.cfs_period_us": "20000", "cpu.cfs_quota_us": "2000"})
-        except (OSError, KeyError) as error:
-            self.close()
-            raise unittest.SkipTest(f"no control groups can be made here: {error}") from None
-
-    def make(self, parent, name, values):
-        path = f"{parent.rstrip('/')}/evener-{os.getpid()}-{name}"
-        os.mkdir(path)
-        self.made.append(path)
-        for file, value in values.items():
-            with open(f"{path}/{file}", "w", encoding="ascii") as out:
-                out.write(value)
-        self.limits.append((path, parent))
-
-    @staticmethod
-    def move(process, path):
-        with contextlib.suppress(OSError), open(f"{path}/cgroup.procs", "w", encoding="ascii") as out:
-            out.write(str(process.pid))
-
-    def close(self):
-        for path in self.made:
-            for _ in range(100):
-                try:
-                    os.rmdir(path)
-                    break
-                except OSError:
-                    time.sleep(0.05)
-
-
-def ends():
-    cores = os.sched_getaffinity(0)
-    return {"first": str(min(cores)), "last": str(max(cores))}
-
-
 class Disturbed(unittest.TestCase):
     def by_itself(self, how, forms):
         """The program disturbs itself."""
@@ -157,41 +104,6 @@ class Disturbed(unittest.TestCase):
         for form in FORMS:
             with self.subTest(form):
                 self.by_us(form, stop)
-
-    def test_groups(self):
-        """Control groups take a core away in mid-run, or nine tenths of both, and give them back."""
-        groups = Groups()
-
-        def move(process):
-            for there, back in groups.limits:
-                Groups.move(process, there)
-                time.sleep(0.1)
-                Groups.move(process, back)
-                time.sleep(0.03)
-
-        try:
-            for form in ("pull", "share", "places"):
-                with self.subTest(form):
-                    self.by_us(form, move)
-            # not share: a thread that is made while its core is away cannot be bound to it, and that is said
-            self.by_us("pull", move, EVENER_BIND="cores")
-        finally:
-            groups.close()
-
-
-    def test_late_threads(self):
-        """Threads that are first wanted when their core is away."""
-        groups = Groups()
-        try:
-            for form in ("pull", "share", "places"):
-                for there, _ in groups.limits:
-                    with self.subTest(form, group=there):
-                        process = start(form, "waits")
-                        time.sleep(0.3)
-                        Groups.move(process, there)
-                        self.assertEqual(finish(process), quiet())
-        finally:
-            groups.close()
 
 
 class Idle(unittest.TestCase):
