@@ -707,21 +707,6 @@ class Real(Base):
             bursts = [b for b in of[tuple(name.split(" on "))]["bursts"] if (b["step"], b["unit"], b["kind"]) == (int(step), int(u), "compute")]
             self.near(computing, math.fsum(b["end"] - b["begin"] for b in bursts))
 
-    def test_plan(self):
-        path = self.path("plan.json")
-        done = evener("plan", "bt-mz", "--class", "W", "--units", "4:CPU:1", "--json", path, "--quiet")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(evener("report", path, "--output", self.path("page.html")).returncode, 0)
-        with open(path) as file:
-            last = json.load(file)["iterations"][-1]
-        shown = rows(figure(drawn(self.path("page.html")), "Zones by unit"))
-        self.assertEqual([int(row[2]) for row in shown], [last["owner"].count(u) for u in range(4)])
-
-    def test_help(self):
-        done = evener("report", "--help")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn(b"usage: evener report FILE.json", done.stdout)
-
 
 if __name__ == "__main__":
     EVENER = os.path.abspath(sys.argv.pop(1))
