@@ -28,8 +28,8 @@ int taken_read(pid_t thread, double *run, double *delay) {
     close(file);
     if (got <= 0) return 0;
     text[got] = '\0';
-    /* a kernel that does not count writes zeros; one that does has given a thread that runs a core at
-     * least once, though its time may still be 0 until the next tick */
+    /* a kernel that does not count writes zeros; one that does has given a thread that runs a core
+     * at least once, though its time may still be 0 until the next tick */
     if (sscanf(text, "%llu %llu %llu", &ran, &waited, &times) != 3 || !times) return 0;
     *run = (double)ran * 1e-9;
     *delay = (double)waited * 1e-9;
