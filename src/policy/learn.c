@@ -988,10 +988,9 @@ static void look_at_promise(struct learn *l) {
 
 int learn_feed(struct learn *l, const int *owner, const double *seconds) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
-    double *scratch = malloc(2 * n * sizeof *scratch);
-    if (!scratch) return 1;
-    l->ratio = scratch;
-    l->part = scratch + n;
+    l->ratio = malloc(2 * n * sizeof *l->ratio);
+    if (!l->ratio) return 1;
+    l->part = l->ratio + n;
     if (!l->fed || memcmp(l->owner + (size_t)l->latest * n, owner, n * sizeof *owner) != 0) {
         l->since = 0;
         l->stints++;
@@ -1018,7 +1017,7 @@ int learn_feed(struct learn *l, const int *owner, const double *seconds) {
         learn_unit(l, u);
         find_then(l, u);
     }
-    free(scratch);
+    free(l->ratio);
     for (size_t t = 0; t < n; t++) learn_task(l, t);
     if (learn_settles(l) && l->since == 2 && l->stints > 1) learn_from_moves(l);
 

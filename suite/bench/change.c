@@ -114,7 +114,7 @@ static int make_change(const struct cube *c, int replaced, int *first, int *from
 
 struct bench {
     struct cube c;
-    int replaced, rounds;
+    int replaced, rounds, added; /* faces that came in the last change */
     evn_machine *machine;
     evn_cluster *cluster; /* NULL: one process */
     evn_units *units;
@@ -209,7 +209,7 @@ static void run_round(struct bench *b, struct opened *o, int round, struct times
     evn_face *face = malloc((size_t)c->faces * sizeof *face);
     for (int k = 0; k < 3; k++) ok(evn_loop_run(o->loop, body, NULL));
     plan(b, o->x);
-    const int count = make_change(c, b->replaced, first, from, kept, face, round);
+    const int count = b->added = make_change(c, b->replaced, first, from, kept, face, round);
     const evn_change change = {.tasks = c->tasks,
                                .first = first,
                                .from = from,
@@ -246,9 +246,10 @@ static void print(const struct bench *b, struct times *t, const char *units, int
     printf("%d tasks, %d faces, %d replaced, %s on %d rank%s; ms, medians of %d\n"
            "changed:     loop %.2f (with its exchanges' part), faces and plan %.2f\n"
            "opened anew: loop %.2f, exchange and plan %.2f\n"
-           "opened anew over changed: %.1f\n",
+           "opened anew over changed: %.1f; %.2f us for each task and face that came\n",
            b->c.tasks, b->c.faces, b->replaced, units, ranks, ranks > 1 ? "s" : "", rounds, change,
-           faces, loop, exchange, (loop + exchange) / (change + faces));
+           faces, loop, exchange, (loop + exchange) / (change + faces),
+           1e3 * (change + faces) / (b->replaced + b->added));
 }
 
 static int usage(void) {

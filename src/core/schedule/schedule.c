@@ -89,8 +89,7 @@ static evn_status no_memory(const evn_problem *p) {
 static evn_schedule *make(const struct policy *policy, const evn_problem *problem, int shares) {
     evn_schedule *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    s->policy = policy;
-    s->shares = shares;
+    *s = (evn_schedule){.policy = policy, .shares = shares};
     s->owner = malloc(sizeof *s->owner * (size_t)problem->tasks);
     if (shares) s->problem = *problem;
     if ((!shares && problem_copy(&s->problem, problem)) || !s->owner) {
@@ -105,10 +104,8 @@ static evn_schedule *make(const struct policy *policy, const evn_problem *proble
 static evn_status begin(evn_schedule **out, evn_schedule *s, const evn_spec *spec,
                         evn_status status) {
     if (!status) status = s->policy->open(s, spec);
-    if (status)
-        evn_schedule_close(s);
-    else
-        *out = s;
+    *out = status ? NULL : s;
+    if (status) evn_schedule_close(s);
     return status;
 }
 
