@@ -144,6 +144,14 @@ static double triangle_distance2(const struct mesh *m, int t, const double x[3])
     return best;
 }
 
+/* Whether a triangle, none of whose points is an edge from its corner, can be nearer to x. */
+static int can_be_nearer(const struct mesh *m, int t, const double x[3], double best2) {
+    double d[3];
+    difference(d, m->x[m->corner[t][0]], x);
+    const double reach = 1.000001 * (sqrt(best2) + m->h_max);
+    return dot(d, d) < reach * reach;
+}
+
 int mesh_inside(const struct mesh *m, const double x[3], double *distance) {
     double angle = 0, best = INFINITY;
     for (int g = 0; g <= mirror_images(&m->mirror); g++) {
@@ -151,7 +159,8 @@ int mesh_inside(const struct mesh *m, const double x[3], double *distance) {
         mirror_point(&m->mirror, g, x, seen);
         for (int t = 0; t < m->triangles; t++) {
             angle += solid_angle(m, t, seen);
-            if (distance) best = fmin(best, triangle_distance2(m, t, seen));
+            if (distance && can_be_nearer(m, t, seen, best))
+                best = fmin(best, triangle_distance2(m, t, seen));
         }
     }
     if (distance) *distance = sqrt(best);
