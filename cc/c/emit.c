@@ -5,8 +5,8 @@
  *     {   site, bounds, list of units
  *         if (evn_cu_enter(..))
  *     #pragma omp parallel ..      whose forking the run-time takes over: once on each unit
- *         { for (iterations drawn) { index, copies for reductions; the body; what becomes of them }
- * } reductions combined, in the order of iterations
+ *         { for (ranges drawn) for (iterations) { index, copies for reductions; the body; what
+ * becomes of them } } reductions combined, in the order of iterations
  *     }
  *
  * In C++ types are told by templates (evener/cu_cxx.h), so that a loop's variable may be an
@@ -304,6 +304,16 @@ static void put_number(struct emit *e, int k) {
     if (k) put_k(e, k, " %% evn_N_tripsK");
 }
 
+/* ", 1": the step, as a number where the loop says it by ++ or --, so that compilers see it. */
+static void put_by(struct emit *e, int k, const char *before) {
+    const struct loop *loop = &e->nest->loop[k];
+    put(&e->out, "%s", before);
+    if (loop->one || loop->ranged)
+        put(&e->out, loop->down ? "-1" : "1");
+    else
+        put_k(e, k, "evn_N_stepK");
+}
+
 static void put_cxx_index(struct emit *e, int k) {
     const struct loop *loop = &e->nest->loop[k];
     if (loop->ranged)
@@ -312,7 +322,8 @@ static void put_cxx_index(struct emit *e, int k) {
         put_k(e, k, "evn_N_indexK %.*s __attribute__((__unused__))", NAME(e, &loop->variable));
     put_k(e, k, " = %sevn_cxx_loop_at<evn_N_indexK>(evn_N_fromK, ", loop->ranged ? "*" : "");
     put_number(e, k);
-    put_k(e, k, ", evn_N_stepK);\n");
+    put_by(e, k, ", ");
+    put(&e->out, ");\n");
 }
 
 /* The loop variables of iteration evn_N_t. */
@@ -329,7 +340,8 @@ static void put_indices(struct emit *e) {
               "long)evn_N_fromK + (unsigned long long)(",
               NAME(e, v));
         put_number(e, k);
-        put_k(e, k, ") * (unsigned long long)evn_N_stepK);\n");
+        put_by(e, k, ") * (unsigned long long)");
+        put(&e->out, ");\n");
     }
 }
 
@@ -585,7 +597,7 @@ static void put_body_end(struct emit *e) {
     line_and_column(e, e->nest->loop[0].variable.begin);
     put(&e->out, "evn_cu_left();\n");
     line(e, e->d->begin);
-    if (e->s->throws) put(&e->out, "} catch (...) { evn_cu_keep(); continue; }\n");
+    if (e->s->throws) put(&e->out, "} catch (...) { evn_cu_keep(); break; }\n");
     put_n(e, "%sevn_N_next:;\n", loud);
 }
 
@@ -833,7 +845,8 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     put_counted(&e, "last", lasts);
     end_clauses(&e);
     line(&e, d->begin);
-    put_n(&e, "for (evn_cu_int evn_N_t; (evn_N_t = evn_cu_next()) >= 0;) {\n");
+    put_n(&e, "for (evn_cu_int evn_N_t, evn_N_end; (evn_N_t = evn_cu_range(&evn_N_end)) >= 0;)\n"
+              "for (const evn_cu_int evn_N_stop = evn_N_end; evn_N_t < evn_N_stop; evn_N_t++) {\n");
     put_indices(&e);
     put_copies(&e, part, parts, "trips");
     put_once(&e);

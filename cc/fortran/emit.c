@@ -272,7 +272,7 @@ static void put_declarations(struct emit *e) {
         say(e, "type(evn_cu_group) :: evn_N_units(%d)", e->d->groups ? e->d->groups : 1);
         say(e, "integer(evn_cu_int) :: evn_N_limit");
     }
-    put_n(e, "integer(evn_cu_int) :: evn_N_trips, evn_N_t");
+    put_n(e, "integer(evn_cu_int) :: evn_N_trips, evn_N_t, evn_N_end");
     put_counted(e, ", ", "from", loops);
     put_counted(e, ", ", "to", loops);
     put_counted(e, ", ", "step", loops);
@@ -743,7 +743,7 @@ static void put_list(struct emit *e, const char *clause, const struct token *nam
 /* Clauses for variables of our own. */
 static void put_own_clauses(struct emit *e) {
     const int loops = e->nest ? e->nest->loops : 0;
-    put_n(e, " private(evn_N_t, evn_N_there");
+    put_n(e, " private(evn_N_t, evn_N_end, evn_N_there");
     put_counted(e, ", ", "at", loops);
     for (int k = 0; k < e->parts + e->lasts; k++)
         if (k < e->parts || !is_typed(e, k - e->parts)) put_k(e, k, ", evn_N_nowK");
@@ -938,8 +938,9 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
         say(&e, "if (evn_cu_distribute(evn_N, evn_N_trips) /= 0) then");
     put_region(&e);
     say(&e, "do");
-    say(&e, "evn_N_t = evn_cu_next()");
+    say(&e, "evn_N_t = evn_cu_range(evn_N_end)");
     say(&e, "if (evn_N_t < 0) exit");
+    say(&e, "do evn_N_t = evn_N_t, evn_N_end - 1");
     put_neutrals(&e);
     put_indices(&e);
     put_heads(&e);
@@ -948,6 +949,7 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
     line(&e, d->begin);
     put_behind(&e);
     put_kept(&e);
+    say(&e, "end do");
     say(&e, "end do");
     put_region_end(&e);
     say(&e, "end if");

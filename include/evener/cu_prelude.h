@@ -15,10 +15,11 @@
  *         evn_cu_option(&here, "chunk", (2));
  *         if (evn_cu_enter(&here, units, 1, 0, trips))
  *     #pragma omp parallel firstprivate(from, step)
- *         for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
- *             int z = (int)(from + t * step);
- *             work(z);
- *         }
+ *         for (evn_cu_int t, end; (t = evn_cu_range(&end)) >= 0;)
+ *             for (; t < end; t++) {
+ *                 int z = (int)(from + t * step);
+ *                 work(z);
+ *             }
  *     }
  *
  * evn_cu_enter() announces that the next parallel region is the directive's. The compiler's fork
@@ -132,8 +133,10 @@ evn_cu_int evn_cu_team(void);
 
 /* ---- in the region ---- */
 
-/* The leader's next iteration, -1 after the last of its batch. */
+/* The leader's next iteration, -1 after the last of its batch; and several that are short and timed
+ * together, up to the one before *end. */
 evn_cu_int evn_cu_next(void);
+evn_cu_int evn_cu_range(evn_cu_int *end);
 
 /* Stands behind the loop around an iteration's body, where only a break leads, such as one in a
  * header's macro that evener-cc has not seen. Compilers that remove unreachable calls (gcc 5 and
@@ -147,9 +150,6 @@ __attribute__((__error__("break leaves the loop over compute units; its iteratio
 #endif
 __attribute__((__noreturn__, __cold__)) void
 evn_cu_left(void);
-
-/* After the last evn_cu_next(), still in the region. Does nothing; optional. */
-void evn_cu_distributed(evn_cu_site *site);
 
 /* ---- exceptions of C++ that leave a body (evener/cu_exceptions.h) ---- */
 

@@ -13,6 +13,10 @@
 extern "C" {
 #endif
 
+/* evn_batch_next() for several tasks, for a loop over them that the compiler sees whole: from the
+ * returned one on, to the one before *end. More than one only where tasks are timed together. */
+int evn_batch_range(evn_batch *batch, int *end);
+
 /* Adds `seconds` to the measured time of a task of the batch, for work that was done later or
  * elsewhere. */
 void evn_batch_add(evn_batch *batch, int task, double seconds);

@@ -272,7 +272,9 @@ int evn_unit_is_gpu(const evn_unit *unit);
 int evn_unit_cores(const evn_unit *unit);
 
 /* The batch's next task, -1 after the last. Each call ends the time of the task before: call it
- * when that task is done, or on a device, when its work is in the queue. */
+ * when that task is done, or on a device, when its work is in the queue. On cores, behind
+ * the first tasks of a batch, those of less than a microsecond are timed together and share the
+ * time by weight. */
 int evn_batch_next(evn_batch *batch);
 
 /* All tasks of the batch, *count of them, ascending; valid until the body returns. */

@@ -226,6 +226,20 @@ evn_cu_int evn_cu_next(void) {
                  "that is neither GNU's nor LLVM's");
 }
 
+evn_cu_int evn_cu_range(evn_cu_int *end) {
+    struct cu_thread *me = &cu_here;
+    if (me->threw || !me->batch) {
+        const evn_cu_int t = evn_cu_next();
+        *end = t + 1;
+        return t;
+    }
+    int behind;
+    me->iteration++;
+    const int first = evn_batch_range(me->batch, &behind);
+    *end = behind;
+    return first;
+}
+
 /* ---- exceptions of C++ (evener/cu_prelude.h) ----------------------------------------------------
  */
 
@@ -253,8 +267,6 @@ int evn_cu_thrown(void) {
     cu_here.thrown = 0;
     return thrown;
 }
-
-void evn_cu_distributed(evn_cu_site *site) { (void)site; }
 
 void evn_cu_left(void) { cu_die(NULL, "break leaves the loop over compute units"); }
 

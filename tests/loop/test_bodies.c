@@ -732,6 +732,48 @@ TEST(closed_last) {
     evn_loop_close(f.loop);
 }
 
+/* ---- short tasks, which are timed together ---- */
+
+enum { MANY = 4000, HEAVY = 2001, HEAVY_US = 200 };
+
+struct shorts {
+    int ran[MANY], longest; /* longest: of the ranges */
+};
+
+static evn_status in_ranges(evn_unit *unit, evn_batch *b, void *arg) {
+    struct shorts *s = arg;
+    int end, behind = 0;
+    (void)unit;
+    for (int t; (t = evn_batch_range(b, &end)) >= 0; behind = end) {
+        assert_true(t >= behind && end > t);
+        if (end - t > s->longest) s->longest = end - t;
+        for (; t < end; t++) {
+            s->ran[t]++;
+            if (t == HEAVY) wait_for(1e-6 * HEAVY_US);
+        }
+    }
+    return EVN_OK;
+}
+
+/* A long one among them gets its own time, since the times of the instance before are known. */
+TEST(short_tasks) {
+    struct shorts s = {0};
+    evn_schedule *schedule;
+    evn_units *units = open_units("1:CPU:1", NULL);
+    evn_loop *loop = open_loop(units, &schedule, "static", (evn_problem){.tasks = MANY});
+    for (int i = 0; i < 4; i++) ok(evn_loop_run(loop, in_ranges, &s));
+    double sum = 0;
+    for (int t = 0; t < MANY; t++) {
+        assert_int_equal(s.ran[t], 4);
+        sum += evn_loop_seconds(loop)[t];
+    }
+    assert_true(s.longest > 1);
+    assert_true(evn_loop_seconds(loop)[HEAVY] > 0.99e-6 * HEAVY_US);
+    assert_true(sum <= evn_loop_stats(loop, 0).compute_s);
+    close_loop(loop, schedule);
+    close_units(units);
+}
+
 int main(void) {
     const char *devices = getenv("EVENER_TEST_DEVICE");
     char why[512];

@@ -661,6 +661,15 @@ TEST_WITH(several_loops, clear, be_oneself) {
     files(1);
 }
 
+/* With a burst for each task, however short. */
+static evn_status one_by_one(evn_unit *unit, evn_batch *batch, void *arg) {
+    int count;
+    (void)unit, (void)arg;
+    evn_batch_tasks(batch, &count);
+    for (int i = 0; i < count; i++) evn_batch_done(batch, 1);
+    return EVN_OK;
+}
+
 /* Larger steps than a page shows: of these the last one, or none; the rest is there. */
 TEST_WITH(large, clear, be_oneself) {
     static const int tasks[] = {30000, 40000, 70000}, steps[] = {2, 1, 0};
@@ -668,7 +677,7 @@ TEST_WITH(large, clear, be_oneself) {
         setenv("EVENER_RECORD", in_folder("record.json"), 1);
         evn_session *s = open_on("2:CPU:1", NULL);
         evn_loop *loop = open_loop(s, "static", tasks[i]);
-        for (int k = 0; k < 3; k++) assert_ok(evn_loop_run(loop, touch, NULL));
+        for (int k = 0; k < 3; k++) assert_ok(evn_loop_run(loop, one_by_one, NULL));
         assert_ok(evn_close(s));
         cJSON *root = read_json(in_folder("record.json"));
         assert_int_equal(cJSON_GetArraySize(get(root, "owner")), tasks[i]);

@@ -491,6 +491,8 @@ module evener
             integer(c_int), intent(inout), optional :: pairs; end
         ! ---- <evener/loop.h> ----
         integer(c_int) function evn_batch_next(batch) bind(c); import; type(c_ptr), value :: batch; end
+        integer(c_int) function evn_batch_range(batch, end) bind(c); import
+            type(c_ptr), value :: batch; integer(c_int), intent(inout) :: end; end
         subroutine evn_batch_done(batch, count) bind(c); import
             type(c_ptr), value :: batch; integer(c_int), value :: count; end
         subroutine evn_batch_add(batch, task, seconds) bind(c); import

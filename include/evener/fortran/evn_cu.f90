@@ -45,7 +45,7 @@ module evn_cu
         integer(evn_cu_c_int) function evn_cu_distribute(site, trips) bind(c); import
             integer(evn_cu_word), intent(inout) :: site(4); integer(evn_cu_int), value :: trips; end
         integer(evn_cu_int) function evn_cu_team() bind(c); import; end
-        integer(evn_cu_int) function evn_cu_next() bind(c); import; end
+        integer(evn_cu_int) function evn_cu_range(end) bind(c); import; integer(evn_cu_int), intent(out) :: end; end
         subroutine evn_cu_behind(was, is) bind(c); import; integer(evn_cu_int), value :: was, is; end
         integer(evn_cu_int) function evn_cu_digit(t, trips) bind(c); import; integer(evn_cu_int), value :: t, trips; end
     end interface

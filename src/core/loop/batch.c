@@ -1,7 +1,7 @@
 /* Batches: a body's queries and reports about its tasks.
  *
- * evn_batch_next() on cores bounds the cost of an empty task, so all special cases (devices, slow
- * units, bodies that mix reports) are behind its first comparison.
+ * evn_batch_next() bounds the cost of an empty task. On cores it times short tasks together, as
+ * many as take GRAIN; so all else that there is to do is behind its first comparison.
  *
  * Functions without a status fail the instance on a wrong question, so that no body can mistake a
  * wrong value for a right one. */
@@ -22,24 +22,33 @@
 
 /* ---- times --------------------------------------------------------------------------------- */
 
-void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to) {
+/* The sum of the tasks' values. */
+static double sum_of(const double *value, const int *task, int count) {
     double sum = 0;
-    for (int i = 0; i < count; i++) sum += p->weight[task[i]];
-    for (int i = 0; i < count; i++)
-        to[task[i]] = seconds * (sum > 0 ? p->weight[task[i]] / sum : 1.0 / count);
+    for (int i = 0; i < count; i++) sum += value[task[i]];
+    return sum;
+}
+
+void batch_share(const evn_loop *loop, const int *task, int count, double seconds, double *to) {
+    const double *weight = loop->problem->weight,
+                 sum = loop->even ? 0 : sum_of(weight, task, count);
+    if (sum > 0)
+        for (int i = 0; i < count; i++) to[task[i]] = seconds * (weight[task[i]] / sum);
+    else
+        for (int i = 0; i < count; i++) to[task[i]] = seconds / count;
 }
 
 /* Ends `count` tasks from number `first` on, done together. */
 static void charge_together(evn_batch *b, int first, int count, double now) {
     const int *task = b->task + first;
-    batch_share(b->loop->problem, task, count, now - b->since, b->seconds);
+    batch_share(b->loop, task, count, now - b->since, b->seconds);
     burst_record(b->worker, b->worker->common.kind, task[0], count, b->since, now);
     b->since = now;
 }
 
 /* Ends the task at hand: its time. */
-static inline void charge(evn_batch *b, double now) {
-    const int task = b->task[b->next - 1];
+static void charge(evn_batch *b, double now) {
+    const int task = b->task[b->timed];
     b->seconds[task] = now - b->since;
     burst_record_task(b->worker, task, b->since, now);
     b->since = now;
@@ -63,7 +72,6 @@ int batch_take_more(evn_batch *b, int all) {
     else
         lists_own(b->loop, b->worker, &count);
     b->open = !all && count;
-    if (b->plain) b->plain += count;
     b->count += count;
     return count;
 }
@@ -118,7 +126,7 @@ evn_status batch_mistake(const evn_batch *b, const char *format, ...) {
 
 /* Whether the task is one of the batch's; they ascend. */
 static int has(const evn_batch *b, int task) {
-    if (b->next > 0 && b->next <= b->count && b->task[b->next - 1] == task) return 1;
+    if (b->next > 0 && b->task[b->next - 1] == task) return 1;
     int lo = 0, hi = b->count;
     while (lo < hi) {
         const int mid = lo + (hi - lo) / 2;
@@ -162,31 +170,75 @@ static evn_status find_region(const evn_batch *b, int task, int i, int *region) 
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
-/* evn_batch_next() where there is more to look at. */
-static __attribute__((noinline)) int next_special(evn_batch *b) {
-    if (b->next > b->count) return -1;
+/* The end of the tasks at hand: between tasks by the counter, which may be a little behind. */
+static double run_ended(const evn_batch *b) {
+    if (b->slowness > 1 || !ticks_by_counter || (b->next == b->count && !b->open)) return ended(b);
+    return fmax(ticks_time(&b->at, ticks_counter()), b->since);
+}
+
+/* s of tasks that are not timed together, as far as times are known */
+#define LONG (4 * GRAIN)
+
+enum { PAST = 16 }; /* tasks of the batch before each one that is timed together with others */
+
+/* Ends the tasks at hand. The next ones are as many as take GRAIN if they are as long as these. */
+static void end_run(evn_batch *b) {
+    struct worker *w = b->worker;
+    const int count = b->next - b->timed;
+    const double now = run_ended(b), seconds = now - b->since;
+    if (count == 1)
+        charge(b, now);
+    else
+        charge_together(b, b->timed, count, now);
+    b->timed = b->next;
+    const int most = b->timed < PAST * GRAIN_MAX ? b->timed / PAST : GRAIN_MAX;
+    w->together = seconds * most > GRAIN * count ? (int)(GRAIN * count / seconds) : most;
+    w->met_long |= seconds > LONG;
+}
+
+/* End of the tasks that are timed together from the next one on: fewer where some took longer in
+ * the instance before. */
+static int run_end(const evn_batch *b) {
+    const int left = b->count - b->next;
+    int count = b->worker->together < left ? b->worker->together : left;
+    while (b->loop->looks && count > 1 && sum_of(b->seconds, b->task + b->next, count) > LONG)
+        count /= 2;
+    return b->next + (count > 1 ? count : 1);
+}
+
+/* Whether there is another task; ends those at hand. */
+static __attribute__((noinline)) int next_run(evn_batch *b) {
     if (b->done) {
         batch_mistake(b, "evn_batch_next() after evn_batch_done(); a body uses one of them");
-        return -1;
+        return 0;
     }
-    if (b->next && !b->in_flight) charge(b, ended(b));
-    if (b->next && b->in_flight && device_ops.mark(b, b->next)) return -1;
+    if (b->timed < b->next && !b->in_flight) end_run(b);
+    if (b->timed < b->next && device_ops.mark(b, b->next)) return 0;
+    b->timed = b->next;
     /* messages between ranks come on while tasks are done */
     if (b->loop->ranks) b->loop->ranks->poll(b->loop->cluster);
     if (b->next == b->count) batch_take_more(b, 0);
-    return b->next++ < b->count ? b->task[b->next - 1] : -1;
+    if (b->next == b->count) return 0;
+    b->until = b->in_flight ? b->next + 1 : run_end(b);
+    return 1;
 }
 
 int evn_batch_next(evn_batch *b) {
     NEED_OR(-1, b, "a batch");
-    if (b->next >= b->plain) return next_special(b);
-    /* the first task begins when the batch does: no clock to read */
-    if (b->next) {
-        double now = ticks_time(&b->at, ticks_counter());
-        if (__builtin_expect(now < b->since, 0)) now = b->since; /* counters may differ a little */
-        charge(b, now);
-    }
+    if (b->next >= b->until && !next_run(b)) return -1;
     return b->task[b->next++];
+}
+
+int evn_batch_range(evn_batch *b, int *end) {
+    NEED_OR(-1, b, "a batch");
+    NEED_OR(-1, end, "where to put the end");
+    const int first = evn_batch_next(b), more = b->until - b->next;
+    *end = first + 1;
+    if (first >= 0 && more > 0 && b->task[b->until - 1] - first == more) {
+        b->next = b->until;
+        *end += more;
+    }
+    return first;
 }
 
 const int *evn_batch_tasks(const evn_batch *batch, int *count) {
@@ -214,7 +266,6 @@ void evn_batch_done(evn_batch *b, int count) {
         return;
     }
     if (!count) return;
-    b->plain = 0;
     if (!b->in_flight)
         charge_together(b, b->done, count, ended(b));
     else if (device_ops.mark(b, b->done + count))
@@ -273,7 +324,6 @@ evn_status batch_may_share(evn_batch *b, const int *task, int count) {
 
 void batch_share_begins(evn_batch *b) {
     if (b->done) b->since = evn_now(); /* else with the batch */
-    b->plain = 0;
     b->shared = 1;
 }
 
@@ -332,7 +382,7 @@ static __attribute__((noinline)) void *find_host(const evn_batch *b, int task, i
 
 /* Mostly of the task at hand, and where it was in the instance before. */
 void *evn_batch_host(const evn_batch *b, int task, int i) {
-    if (b && b->host && b->next && b->next <= b->count && b->task[b->next - 1] == task &&
+    if (b && b->host && b->next && b->task[b->next - 1] == task &&
         (unsigned)i < (unsigned)b->regions)
         return b->host[(size_t)task * (size_t)b->regions + (size_t)i];
     return find_host(b, task, i);

@@ -134,7 +134,7 @@ static void swap_units(evn_loop *loop, struct regions_room *room) {
 
 /* Tables are for the births alone, and so are the lists. */
 static void forget(evn_loop *loop) {
-    loop->lists = 0;
+    loop->lists = loop->even = 0;
     for (int u = 0; u < loop->count; u++)
         for (int d = 0; d < loop->worker[u].devices; d++)
             device_ops.forget(&loop->worker[u].in_flight[d]);

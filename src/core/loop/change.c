@@ -217,7 +217,7 @@ static void change(evn_loop *loop, struct renewal *r) {
     loop->changes[loop->generation++] = (evn_changed){0};
     loop->assignment++;
     loop->changed = 1;
-    loop->lists = 0;
+    loop->lists = loop->even = 0;
     loop->settled = 0;
     loop->bears = 1;
     swap_arrays(loop, r, tasks);

@@ -18,6 +18,11 @@
 #include <stddef.h>
 #include <string.h>
 
+/* s of work that is taken from a unit's list at a time, and whose tasks are timed together; at
+ * least a task. Of so many tasks at most. */
+#define GRAIN 1e-6
+enum { GRAIN_MAX = 1024 };
+
 struct worker;
 struct in_flight;
 struct subteams;
@@ -27,18 +32,18 @@ struct rank_ops;
 struct evn_batch {
     const int *task;
     int count;
-    int next;   /* tasks begun by evn_batch_next(), plus 1 once the last one is done */
-    int plain;  /* fast-path limit: while next < plain, evn_batch_next() needs no further checks;
-                   `count` on cores, 0 on devices, on slow units, and after evn_batch_done() */
-    int open;   /* 1: the unit may add more of its own tasks */
-    int done;   /* tasks reported by evn_batch_done(), or shared */
-    int shared; /* evn_batch_share() was called */
-    int adds;   /* evn_batch_add() was called */
-    int device, space;           /* index among the unit's devices; -1 and EVN_HOST on cores */
-    double since;                /* begin of the current task, or of the batch; on cores */
-    struct ticks_at at;          /* clock from which `since` is read between tasks */
-    double slowness;             /* slowness of the unit in a run on cores; else 1 */
-    double *seconds;             /* seconds of all tasks */
+    int next;           /* tasks begun by evn_batch_next() */
+    int timed;          /* of these, tasks whose time is taken */
+    int until;          /* end of the tasks that are timed together with the one at `timed` */
+    int open;           /* 1: the unit may add more of its own tasks */
+    int done;           /* tasks reported by evn_batch_done(), or shared */
+    int shared;         /* evn_batch_share() was called */
+    int adds;           /* evn_batch_add() was called */
+    int device, space;  /* index among the unit's devices; -1 and EVN_HOST on cores */
+    double since;       /* begin of the current task, or of the batch; on cores */
+    struct ticks_at at; /* clock from which `since` is read between tasks */
+    double slowness;    /* slowness of the unit in a run on cores; else 1 */
+    double *seconds;    /* seconds of all tasks */
     struct in_flight *in_flight; /* NULL on cores */
     void *const *host;           /* the loop's table, if regions are in place; NULL */
     int regions;                 /* number of regions held */
@@ -92,6 +97,8 @@ struct worker {
     double speed;                       /* estimated speed of its cores */
     int *mine;                          /* the chunk drawn */
     const int *base;                    /* array of its batches' tasks: `mine`, or a list */
+    int together;                       /* tasks that are timed together next, at most */
+    int met_long;                       /* 1: what was timed at once was long */
     int tasks;                          /* tasks computed in this instance */
     int stolen;                         /* of these, other units' */
     double busy;                        /* s in bodies in this instance */
@@ -165,13 +172,16 @@ struct evn_loop {
     int *owner, *before; /* unit of each task now, and in the instance before */
     int assignment;      /* counts changes of `owner` */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
-    int steady;          /* 1: over ranks, `owner` is as in the last run, and as in the next one */
-    int generation;      /* changes of tasks so far */
-    int *born, borns;    /* this rank's tasks born in the last change, until the next run */
-    struct birth *birth; /* origins of born tasks; NULL: there was no change */
+    int steady; /* 1: `owner` is as in the last run, and as in the next one; without ranks as
+                   long as the schedule has the version of then */
+    unsigned version_run;
+    int generation;              /* changes of tasks so far */
+    int *born, borns;            /* this rank's tasks born in the last change, until the next run */
+    struct birth *birth;         /* origins of born tasks; NULL: there was no change */
     struct evn_changed *changes; /* `generation` of them */
     int *list, *listed;          /* the units' lists, and the owners they are for */
     int lists;                   /* 1: there are lists */
+    int even;                    /* 1: all weights are alike, known while there are lists */
     int grain;                   /* tasks that are taken at a time */
     double task_seconds;         /* mean seconds of a task in the last instance */
     struct alone alone;          /* whether unit 0 does all of it */
@@ -195,6 +205,7 @@ struct evn_loop {
     unsigned long settled; /* the place's version when all regions were acquired; 0: none */
     /* the current instance */
     int steals;            /* 1: units take each other's tasks */
+    int looks;             /* 1: tasks may be long that are timed together with short ones */
     int in_place;          /* 1: regions are in place: none is acquired */
     struct place_use use;  /* use of the regions in place */
     unsigned long version; /* otherwise: version of the place at the begin */
@@ -311,10 +322,10 @@ int batch_take_more(evn_batch *b, int all);
 double batch_end(evn_batch *b);
 
 /* The first task that neither next() nor done() has ended. */
-static inline int batch_first_open(const evn_batch *b) { return b->next ? b->next - 1 : b->done; }
+static inline int batch_first_open(const evn_batch *b) { return b->next ? b->timed : b->done; }
 
 /* Divides the time of tasks that were done together, by weight. */
-void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to);
+void batch_share(const evn_loop *loop, const int *task, int count, double seconds, double *to);
 
 /* For evn_batch_share(): check that it may do these tasks of the batch; begin; report that they are
  * done, and their parts of the time since. */

@@ -9,12 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    GRAIN_MAX = 64, /* tasks taken at a time */
-    PAUSES = 32     /* between two looks at others' lists */
-};
-
-#define GRAIN 1e-6 /* s of work taken at a time, at least a task */
+enum { PAUSES = 32 }; /* between two looks at others' lists */
 
 /* s of work of an instance in which each unit takes all of its own at once */
 #define SHORT 50e-6
@@ -60,6 +55,8 @@ static void make(evn_loop *loop) {
         if (u >= 0) loop->worker[u].own[loop->worker[u].listed++] = t;
     }
     memcpy(loop->listed, loop->owner, (size_t)n * sizeof *loop->owner);
+    const double *weight = loop->problem->weight;
+    loop->even = n < 2 || memcmp(weight, weight + 1, (size_t)(n - 1) * sizeof *weight) == 0;
     loop->lists = 1;
 }
 

@@ -71,8 +71,7 @@ static double run_batch(evn_loop *loop, struct worker *w, const int *task, int c
     b->open = open;
     b->host = loop->in_place ? loop->host : NULL;
     b->regions = loop->regions;
-    b->next = b->done = b->adds = b->shared = 0;
-    b->plain = b->slowness > 1 || loop->cluster || !ticks_by_counter ? 0 : count;
+    b->next = b->timed = b->until = b->done = b->adds = b->shared = 0;
     b->since = begin;
     b->at = ticks_at(begin);
     evn_status status = batch_run(b);
@@ -172,6 +171,7 @@ static void run_unit(evn_unit *unit, void *p) {
                     .unit = unit,
                     .loop = loop,
                     .worker = w};
+    w->together = 1;
     at_work = loop;
     if (loop->chunk)
         run_drawn(loop, unit, w, devices);
@@ -197,6 +197,11 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         w->tasks = w->stolen = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;
         w->status = EVN_OK;
+    }
+    loop->looks = kind != EVN_BURST_COMPUTE;
+    for (int u = 0; u < loop->count; u++) {
+        loop->looks |= loop->worker[u].met_long;
+        loop->worker[u].met_long = 0;
     }
     loop->chunk = chunk;
     loop->order = chunk && !loop->together ? evn_schedule_order(loop->schedule) : NULL;
@@ -259,7 +264,10 @@ static evn_status begin_run(evn_loop *loop) {
     const int chunk = loop_chunk(loop);
     const int *next = loop_next(loop);
     loop->borns = loop->bears = 0;
-    const int ranks = loop->together != NULL, steady = loop->steady && !chunk;
+    const int ranks = loop->together != NULL;
+    const unsigned version = ranks ? 0 : schedule_version(loop->schedule);
+    const int steady = loop->steady && !chunk && loop->version_run == version;
+    loop->steady = steady;
     const int changes = !steady && (chunk || memcmp(loop->owner, next, bytes) != 0);
     if (changes && decisions_wanted(OF_LOOPS)) decisions.loop(loop, chunk, next);
     if (!steady && (changes || loop->changed || ranks)) memcpy(loop->before, loop->owner, bytes);
@@ -267,7 +275,8 @@ static evn_status begin_run(evn_loop *loop) {
     loop->assignment += changes;
     if (changes && !chunk) memcpy(loop->owner, next, bytes);
     begin_instance(loop, EVN_BURST_COMPUTE, chunk);
-    loop->steady = ranks && !chunk;
+    loop->steady = !chunk;
+    loop->version_run = version;
     return EVN_OK;
 }
 
@@ -316,7 +325,7 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) count_run(loop, wall);
     if (loop->together)
         status = loop->ranks->learn(loop, status);
-    else if (!status)
+    else if (!status && !schedule_pass(loop->schedule))
         status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
     loop_ended(loop);
     const struct loop_watcher *watcher = loop_watcher;
@@ -504,7 +513,7 @@ void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule) {
     loop->failed_unit = -1;
     if (loop->assignment++) memset(loop->seconds, 0, 3 * n * sizeof *loop->seconds);
     loop->changed = 1;
-    loop->lists = loop->steady = 0;
+    loop->lists = loop->even = loop->steady = 0;
     memcpy(loop->owner, evn_schedule_owner(schedule), n * sizeof *loop->owner);
     if (decisions_wanted(OF_SCHEDULES)) decisions.schedule(schedule, NULL);
 }
@@ -636,6 +645,7 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
     if (status) return status;
     status = loop->together ? loop->ranks->weigh(loop, weight)
                             : schedule_weights(loop->schedule, weight);
+    loop->lists = loop->even = 0;
     for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
     return status;

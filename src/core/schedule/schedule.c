@@ -249,6 +249,11 @@ void schedule_give_lesson(evn_schedule *s, const int *owner, const double *secon
         decisions.schedule(s, settled ? "no longer settled" : "settled");
 }
 
+int schedule_pass(evn_schedule *s) {
+    s->instance += s->policy->still;
+    return s->policy->still;
+}
+
 evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
     NEED(s, "a schedule");
     NEED(owner && seconds, "the tasks' owners and times");

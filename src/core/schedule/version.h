@@ -9,6 +9,9 @@
  * valid. evn_schedule_learn() does not check owners in the schedule's own array. */
 unsigned schedule_version(const evn_schedule *schedule);
 
+/* Counts an instance of a schedule that never learns; 0: it learns, by evn_schedule_learn(). */
+int schedule_pass(evn_schedule *schedule);
+
 /* Reports whether units may take tasks of each other, as schedule_steals() allows; before each
  * instance in which that changes. */
 void schedule_set_stealing(evn_schedule *schedule, int stealing);

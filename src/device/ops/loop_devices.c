@@ -125,8 +125,8 @@ static void charge(struct in_flight *f, double factor) {
     evn_batch *b = &f->batch;
     int at = 0;
     for (int m = 0; m < f->marks; at = f->mark[m++].until)
-        batch_share(b->loop->problem, b->task + at, f->mark[m].until - at,
-                    f->mark[m].seconds * factor, b->seconds);
+        batch_share(b->loop, b->task + at, f->mark[m].until - at, f->mark[m].seconds * factor,
+                    b->seconds);
     if (b->adds) batch_settle(b);
 }
 
