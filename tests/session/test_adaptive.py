@@ -27,11 +27,11 @@ def draw(words=(), **env):
 
 def blocks(picture):
     """Places and levels of all blocks."""
-    paths = re.findall(r"<path stroke='(#\w+)' d='((?:M[\d.]+ [\d.]+h[\d.]+)+)'/>\n", picture)
+    paths = re.findall(r"<path stroke='(#\w+)' d='((?:M[\d.]+ [\d.]+h[\d.]+)+)'/>(\n?)", picture)
     assert picture == "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='360' stroke-width='5'>\n" + "".join(
-        f"<path stroke='{c}' d='{path}'/>\n" for c, path in paths) + "</svg>\n"
+        f"<path stroke='{c}' d='{path}'/>{end}" for c, path, end in paths) + "</svg>\n"
     level = {c: i for colours in (BLUE, ORANGE) for i, c in enumerate(colours)}
-    return [(x, y, width, level[c]) for c, path in paths for x, y, width in re.findall(r"M(\S+) (\S+)h([\d.]+)", path)]
+    return [(x, y, width, level[c]) for c, path, _ in paths for x, y, width in re.findall(r"M(\S+) (\S+)h([\d.]+)", path)]
 
 
 class Mesh(unittest.TestCase):
