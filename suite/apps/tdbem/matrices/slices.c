@@ -312,14 +312,29 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
 #endif
 }
 
-/* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one. All
- * of the vector are then computed. */
-static int any_needed(const struct job *job, const int *lane, int inner) {
+/* Whether two triangles, the second of which may be an image's, are so near that they can have
+ * values of k <= last. */
+static int within_reach(const struct job *job, int p, int q) {
+    const struct body *b = job->body;
+    if (job->last == INT_MAX) return 1;
+    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
+    double d2 = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = b->centre[p][c] - b->centre[q][c];
+        d2 += d * d;
+    }
+    return d2 <= reach * reach;
+}
+
+/* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one or
+ * its image. All of the vector are then computed: a value's last bits depend on the others. */
+static int any_needed(const struct job *job, const int *lane, int inner, int image) {
     const int symmetric = shells_symmetric(job->kind);
     const int turned = shells_turned(job->kind);
-    int needed = !turned && job->wanted[inner];
+    int needed = !turned && job->wanted[inner], near = 0;
     for (int l = 0; (symmetric || turned) && l < LANES; l++) needed |= job->wanted[lane[l]];
-    return needed;
+    for (int l = 0; needed && l < LANES; l++) near |= within_reach(job, lane[l], inner + image);
+    return near;
 }
 
 /* Whether two triangles, the second of which may be an image's, have vertices in near leaves. */
@@ -344,21 +359,6 @@ static int patches_near(const struct job *job, int p, int q, int image) {
     return 1;
 }
 
-/* Whether two triangles can have values that are wanted: so near if only k <= last are, and in near
- * leaves if only those are. */
-static int within_reach(const struct job *job, int p, int q) {
-    const struct body *b = job->body;
-    if (!are_near(b, p, q)) return 0;
-    if (job->last == INT_MAX) return 1;
-    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
-    double d2 = 0;
-    for (int c = 0; c < 3; c++) {
-        const double d = b->centre[p][c] - b->centre[q][c];
-        d2 += d * d;
-    }
-    return d2 <= reach * reach;
-}
-
 /* All pairs of the listed outer triangles with one inner triangle or its image, whose place is
  * inner + image, with one rule. */
 static void pairs(const struct job *job, struct shells_result *r, const int *place, int count,
@@ -368,7 +368,7 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
     for (int at = 0; at < count; at += LANES) {
         int lane[LANES];
         for (int l = 0; l < LANES; l++) lane[l] = place[at + l < count ? at + l : count - 1];
-        if (!any_needed(job, lane, inner)) continue;
+        if (!any_needed(job, lane, inner, image)) continue;
         struct shells_outer outer;
         outer_load(&outer, job->body, lane, inner + image);
         for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
@@ -394,7 +394,7 @@ static void all_pairs(const struct job *job, struct shells_result *r, int p0, in
         /* a pair is evaluated once, with the triangle of lower number as the outer one */
         if (symmetric && b->triangle[t] > b->triangle[q]) continue;
         if (job->admittance && !admits(job->admittance, t)) continue;
-        if (!within_reach(job, t, q + image)) continue;
+        if (!are_near(b, t, q + image)) continue;
         enum nearness n = pair_nearness(b, t, q + image);
         list[n][count[n]++] = t;
     }
