@@ -81,8 +81,9 @@ static void assertion(struct emit *e, int at) {
     put(&e->out, e->s->cxx ? "static_assert(" : "_Static_assert(");
 }
 
-/* const evn_N_NAMEk_ = the user's integer, in its own type; the compiler refuses what is none. */
-static void value(struct emit *e, const char *name, int k, struct range r, const char *what) {
+/* const evn_N_NAMEk_ = the user's integer, in its own type, and const evn_cu_int evn_N_NAMEk; the
+ * compiler refuses what is none. k -1: the name has no number. */
+static void integer(struct emit *e, const char *name, int k, struct range r, const char *what) {
     put(&e->out, e->s->cxx ? "const auto " : "__extension__ const __auto_type ");
     put_k(e, k, "evn_N_%sK_ = %s(", name, e->s->cxx ? "" : "+");
     copy(e, r);
@@ -96,11 +97,6 @@ static void value(struct emit *e, const char *name, int k, struct range r, const
         put_k(e, k, "__builtin_classify_type(evn_N_%sK_) == 1", name);
     put(&e->out, ", \"%s is no integer\");\n", what);
     line(e, e->d->begin);
-}
-
-/* The same, and const evn_cu_int evn_N_NAMEk. k -1: the name has no number. */
-static void integer(struct emit *e, const char *name, int k, struct range r, const char *what) {
-    value(e, name, k, r, what);
     put_k(e, k, "const evn_cu_int evn_N_%sK = (evn_cu_int)evn_N_%sK_;\n", name, name);
 }
 
@@ -163,7 +159,7 @@ static void put_units_arguments(struct emit *e) {
 static void put_trips(struct emit *e, int k) {
     static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     put_k(e, k,
-          "%stypedef __typeof__((evn_N_indexK)0 + evn_N_toK_) evn_N_commonK;\n"
+          "%stypedef __typeof__(1 ? (evn_N_indexK)0 : evn_N_toK_) evn_N_commonK;\n"
           "evn_cu_int evn_N_tripsK = evn_cu_trips(&evn_N, "
           "(evn_cu_int)(evn_N_commonK)(evn_N_indexK)evn_N_firstK_, "
           "(evn_cu_int)(evn_N_commonK)evn_N_toK_, evn_N_stepK, EVN_CU_%s + ((evn_N_commonK)-1 > "
@@ -180,15 +176,20 @@ static void put_value(struct emit *e, const char *name, int k, struct range r) {
     put(&e->out, ");\n");
 }
 
+/* What ++ or -- adds to the variable; to a pointer of C, in bytes. */
+static void put_one(struct emit *e, int k) {
+    put(&e->out, e->nest->loop[k].down ? "-1" : "1");
+    if (!e->s->cxx) put_k(e, k, " * evn_N_unitK");
+}
+
 /* evn_N_stepK */
 static void put_step(struct emit *e, int k) {
     const struct loop *loop = &e->nest->loop[k];
-    if (!loop->one) {
-        integer(e, "by", k, loop->step, "the loop's step");
-        put_k(e, k, "evn_cu_int evn_N_stepK = %sevn_N_byK;\n", loop->down ? "-" : "");
-    } else {
-        put_k(e, k, "evn_cu_int evn_N_stepK = %d;\n", loop->down ? -1 : 1);
-    }
+    if (!loop->one) integer(e, "by", k, loop->step, "the loop's step");
+    put_k(e, k, "evn_cu_int evn_N_stepK = ");
+    put_one(e, k);
+    if (!loop->one) put_k(e, k, " * evn_N_byK");
+    put(&e->out, ";\n");
 }
 
 /* The same of for (type variable : range). */
@@ -257,6 +258,22 @@ static void put_cxx_bounds(struct emit *e, int k) {
           relations[loop->relation]);
 }
 
+/* const evn_N_NAMEk_ = a bound of C, in its own type, which can be compared with the variable: both
+ * are integers or both are pointers, and of pointers to different things compilers warn. */
+static void put_bound(struct emit *e, const char *name, int k, struct range r, const char *what) {
+    put_k(e, k, "__extension__ const __auto_type evn_N_%sK_ = 1 ? (", name);
+    copy(e, r);
+    put(&e->out, ") : 0;\n%s", converting);
+    assertion(e, r.begin);
+    put_k(e, k,
+          "__builtin_classify_type(evn_N_%sK_) == __builtin_classify_type((evn_N_indexK)0) && "
+          "sizeof(evn_N_%sK_ == *(evn_N_indexK *)0) > 0, \"%s is of another kind than its "
+          "variable, an "
+          "integer or a pointer\");\n%s",
+          name, name, what, loud);
+    line(e, e->d->begin);
+}
+
 /* Type and bounds of loop k. */
 static void put_bounds(struct emit *e, int k) {
     const struct loop *loop = &e->nest->loop[k];
@@ -275,14 +292,18 @@ static void put_bounds(struct emit *e, int k) {
         put_k(e, k, ") evn_N_indexK;\n");
     }
     assertion(e, v->begin);
-    put_k(e, k,
-          "__builtin_classify_type((evn_N_indexK)0) == 1, \"the loop variable \\\"%.*s\\\" is no "
-          "integer\");\n",
-          NAME(e, v));
+    put_k(
+        e, k,
+        "(%d >> __builtin_classify_type((evn_N_indexK)0)) & 1, \"the loop variable \\\"%.*s\\\" is "
+        "neither an integer nor a pointer\");\n",
+        1 << 1 | 1 << 5, NAME(e, v));
     line(e, e->d->begin);
-    value(e, "first", k, loop->from, "the loop's first value");
+    put_k(e, k,
+          "enum { evn_N_unitK = sizeof(*__builtin_choose_expr(__builtin_classify_type("
+          "(evn_N_indexK)0) == 5, (evn_N_indexK)0, (char *)0)) };\n");
+    put_bound(e, "first", k, loop->from, "the loop's first value");
     put_k(e, k, "evn_cu_int evn_N_fromK = (evn_cu_int)(evn_N_indexK)evn_N_firstK_;\n");
-    value(e, "to", k, loop->to, "the loop's bound");
+    put_bound(e, "to", k, loop->to, "the loop's bound");
     put_step(e, k);
     put_trips(e, k);
 }
@@ -309,7 +330,7 @@ static void put_by(struct emit *e, int k, const char *before) {
     const struct loop *loop = &e->nest->loop[k];
     put(&e->out, "%s", before);
     if (loop->one || loop->ranged)
-        put(&e->out, loop->down ? "-1" : "1");
+        put_one(e, k);
     else
         put_k(e, k, "evn_N_stepK");
 }

@@ -8,11 +8,18 @@ static const char pick_cond[] =
 static const char pick_step[] =
     "the loop's third part must be variable++, variable-- or variable += step";
 
-/* The first of these signs outside of brackets, or -1. */
+/* Whether sign `k` stands between two operands, as one in front of its operand does not. */
+static int is_between(const struct source *s, struct run in, int k) {
+    const struct token *before = &in.at[k - 1];
+    return k && (before->kind != T_SIGN || token_is(s, before, ")") || token_is(s, before, "]"));
+}
+
+/* The first of these signs outside of brackets that stands between operands, or -1. */
 static int find_any(const struct source *s, struct run in, const char *const *signs, int count) {
     int first = -1;
     for (int i = 0; i < count; i++) {
-        const int at = run_find(s, in, 0, signs[i]);
+        int at = run_find(s, in, 0, signs[i]);
+        while (at >= 0 && !is_between(s, in, at)) at = run_find(s, in, at + 1, signs[i]);
         if (at >= 0 && (first < 0 || at < first)) first = at;
     }
     return first;
@@ -28,14 +35,7 @@ static int is_sum(const struct source *s, struct run in) {
 /* Whether there is no + or - between two operands: behind a minus it would change its meaning. */
 static int is_product(const struct source *s, struct run in) {
     static const char *const signs[] = {"+", "-"};
-    for (int i = 0; i < 2; i++)
-        for (int k = run_find(s, in, 0, signs[i]); k >= 0; k = run_find(s, in, k + 1, signs[i])) {
-            const struct token *before = &in.at[k - 1];
-            if (k &&
-                (before->kind != T_SIGN || token_is(s, before, ")") || token_is(s, before, "]")))
-                return 0;
-        }
-    return is_sum(s, in);
+    return find_any(s, in, signs, 2) < 0 && is_sum(s, in);
 }
 
 /* Whether this is the loop's variable, perhaps in parentheses. */
@@ -80,14 +80,7 @@ static int read_declared(struct source *s, struct run in, struct loop *loop) {
     const int types = open >= 0 ? open : n - 1;
     if (n < 1 || name.count != 1 || name.at[0].kind != T_NAME) return 0;
     loop->variable = name.at[0];
-    for (int i = 0; i < types; i++)
-        if (s->cxx) {
-            loop->deduced |= token_is(s, &in.at[i], "auto");
-        } else if (token_is(s, &in.at[i], "*")) {
-            error(s, in.at[i].begin, "the loop variable \"%.*s\" is a pointer; expected an integer",
-                  token_length(&loop->variable), token_letters(s, &loop->variable));
-            return -1;
-        }
+    for (int i = 0; i < types && s->cxx; i++) loop->deduced |= token_is(s, &in.at[i], "auto");
     const int storage = first < types && (token_is(s, &in.at[first], "register") ||
                                           (token_is(s, &in.at[first], "auto") && !s->cxx));
     first += storage;

@@ -24,6 +24,8 @@ WRONG_C = [
     f"{TEAMS}\nfor (int z = 0; z < n; z++) n2 += z;\nn2 = @behind;",
     f"{TEAMS}\nfor (@real = 0; real < n; real++) n2 += 1;",
     f"{TEAMS}\nfor (int z = @2.5; z < n; z++) n2 += 1;",
+    f"{TEAMS}\nfor (int *z = &n2; z < @n; z++) n2 += 1;",
+    f"{TEAMS}\nfor (int z = @&n2; z < n; z++) n2 += 1;",
     f"{TEAMS}\nfor (int z = 0; z < n; z++) {{\n    if (z == 3) @return;\n}}",
 ]
 # and this is what it says first, of the clause's own place

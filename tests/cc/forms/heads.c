@@ -51,6 +51,28 @@ static void attributes(int n) {
     printf("%d\n", sum);
 }
 
+struct three {
+    int at[3];
+};
+
+static void pointers(int n) {
+    const int *last;
+    struct three rows[10];
+    int sum = 0;
+#pragma omp teams distribute num_teams(2 : CPU : 1)
+    for (int *p = x; p < &x[n]; p++) *p = (int)(p - x) + 1;
+#pragma omp teams distribute num_teams(2 : CPU : 1) lastprivate(last) reduction(+ : sum)
+    for (last = &x[n]; last >= x; last -= 2) sum += *last * (int)(last - x);
+    printf("%d %d\n", sum, (int)(last - x));
+#pragma omp teams distribute num_teams(2 : CPU : 1) collapse(2)
+    for (struct three *row = rows; rows + 10 > row; ++row)
+        for (int k = 0; k < 3; k++) row->at[k] = 10 * (int)(row - rows) + k;
+#pragma omp teams distribute num_teams(2 : CPU : 1) weight(1 + row->at[0])
+    for (const struct three *row = &rows[9]; row > rows; row--)
+        x[row - rows + 20] = row->at[0] + row->at[2];
+    show("pointers");
+}
+
 static void bodies(int n) {
 #pragma omp teams distribute num_teams(2 : CPU : 1)
     for (int i = 0; i < n; i++) _Pragma("omp simd") for (int k = 0; k < 2; k++) if (k) {
@@ -88,6 +110,7 @@ static void bodies(int n) {
 int main(void) {
     parentheses(9);
     attributes(7);
+    pointers(12);
     bodies(12);
     return 0;
 }
