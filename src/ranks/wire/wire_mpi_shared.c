@@ -38,15 +38,15 @@ struct evn_segment {
 
 /* Without a network adapter that writes to memory Open MPI 4.1.4 chooses an engine that refuses TCP
  * (rdma) or hangs over it (ucx). The engine made of messages works, so it is chosen, unless the
- * user has chosen one (mpirun --mca osc). */
+ * user has chosen one (mpirun --mca osc). Open MPI 5 has it no more, and does not start if asked
+ * for it. */
 void wire_mpi_choose_engine(void) {
-#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
+    int version, some = 0; /* of the MPI that is there, which may not be the one compiled with */
+    if (sscanf(wire_mpi_library(), "Open MPI %d", &version) != 1 || version >= 5) return;
     DIR *adapters = opendir("/sys/class/infiniband");
-    int some = 0;
     for (struct dirent *e; adapters && (e = readdir(adapters));) some |= e->d_name[0] != '.';
     if (adapters) closedir(adapters);
     if (!some) setenv("OMPI_MCA_osc", "sm,pt2pt", 0);
-#endif
 }
 
 /* ---- opened and closed ---- */

@@ -164,13 +164,15 @@ static void look_at_mpi(struct finding *f, const evn_machine *m) {
             continue;
         }
         if (is_command(launcher))
-            advise(f, "there is an MPI without its plug-in: run evener-wire-build with its mpicc");
+            advise(f, "there is an MPI without its plug-in: run lib/evener/evener-wire-build with "
+                      "its mpicc");
     }
     if (!found) say(f, "no plug-in");
     say(f, is_command("mpirun") ? "; mpirun is there" : "; no mpirun");
     if (!found)
         advise(f, "without MPI, --processes N and EVENER_PROCESSES=N are ranks of this node; for "
-                  "several nodes install an MPI and run evener-wire-build");
+                  "several nodes install Open MPI or MPICH; for another one run "
+                  "lib/evener/evener-wire-build with its mpicc");
 }
 
 static void look_at_devices(struct finding *f, const evn_machine *m) {
