@@ -101,7 +101,11 @@ static int run(const struct words *w, const char *out, int quiet) {
     const int wrong = posix_spawnp(&child, w->at[0], &actions, NULL, w->at, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (wrong) {
-        fprintf(stderr, "evener-cc: %s: %s\n", w->at[0], strerror(wrong));
+        if (!quiet)
+            fprintf(stderr,
+                    "evener-cc: %s: %s; install it, or name another compiler with EVENER_CC, "
+                    "EVENER_CXX or EVENER_FC\n",
+                    w->at[0], strerror(wrong));
         return 127;
     }
     running = child;

@@ -74,6 +74,16 @@ class Messages(Case):
                         self.assertTrue(errors, result.stderr)
                         self.assertEqual(errors[0].rsplit(": error: ")[0].split(":")[1], str(line), result.stderr)
 
+    def test_no_compiler(self):
+        """One line that says what to do."""
+        for ending, text in ((".c", "int a;\n"), (".cpp", "int a;\n"), (".f90", "end\n")):
+            name = os.path.join(self.folder, "plain" + ending)
+            with open(name, "w") as file:
+                file.write(text)
+            lines = self.cc("/nowhere/x", "-c", name, "-o", name + ".o", env={"EVENER_FC": "/nowhere/x"}).stderr.splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn("/nowhere/x: No such file or directory; install it, or name another compiler", lines[0])
+
     def test_types(self):
         """What is of another type than it should be."""
         name = os.path.join(self.folder, "types.c")
