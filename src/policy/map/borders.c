@@ -18,6 +18,9 @@ enum {
 /* No search starts with a move that cuts more than this part of the vertex's bytes more. */
 #define HOPELESS 0.2
 
+/* Passes end with one that leaves more than this part of the cut bytes. */
+#define WORTH 0.95
+
 struct borders {
     const struct map_model *m;
     double per_byte;
@@ -241,8 +244,8 @@ static void shorten_all(struct borders *b, const struct level *g, int *owner, do
 /* ---- searches ------------------------------------------------------------------------------ */
 
 /* Moves vertices from v on, each time the one that cuts the fewest bytes more and each once in a
- * pass, until PATIENCE moves were in vain, which are taken back. 1: fewer bytes are cut. */
-static int search_from(struct borders *b, const struct level *g, int *owner, int v, double limit) {
+ * pass, until PATIENCE moves were in vain, which are taken back. */
+static void search_from(struct borders *b, const struct level *g, int *owner, int v, double limit) {
     double sum = 0, best = 0;
     int steps = 0, kept = 0;
     enter(b, v, b->most[v] - b->own[v]);
@@ -272,23 +275,29 @@ static int search_from(struct borders *b, const struct level *g, int *owner, int
     }
     while (b->heap.n) heap_drop(&b->heap, b->heap.vertex[b->heap.n - 1]);
     while (steps-- > kept) move(b, g, owner, b->trail[steps], b->from[steps]);
-    return kept > 0;
 }
 
-/* Searches from each vertex at a border, in random order, pass by pass while that finds some. */
+static double bytes_cut(const struct borders *b) {
+    double sum = 0;
+    for (int u = 0; u < b->m->units; u++) sum += b->out[u];
+    return sum;
+}
+
+/* Searches from each vertex at a border, in random order, pass by pass while that is worth it. */
 static void straighten(struct borders *b, const struct level *g, int *owner, double limit) {
     unsigned long long seed = 1;
     for (int pass = 0; pass < PASSES; pass++) {
-        int n = b->at_border, found = 0;
+        const double before = bytes_cut(b);
+        int n = b->at_border;
         memset(b->moved, 0, (size_t)g->n);
         memcpy(b->seeds, b->border, (size_t)n * sizeof *b->seeds);
         while (n) {
             const int k = level_draw(&seed, n--), v = b->seeds[k];
             b->seeds[k] = b->seeds[n];
             if (!b->moved[v] && b->most[v] - b->own[v] >= -HOPELESS * b->all[v])
-                found += search_from(b, g, owner, v, limit);
+                search_from(b, g, owner, v, limit);
         }
-        if (!found) return;
+        if (bytes_cut(b) > before * WORTH) return;
     }
 }
 
