@@ -373,6 +373,18 @@ static evn_status plan_parts(tdbem *p, struct source *from, struct slices_csr *m
     return status;
 }
 
+/* Over ranks that all make matrices and have room for all ranges, each finds its part of them. */
+static evn_status share_ranges(tdbem *p, struct source *from, double memory) {
+    int alone =
+        !from->maker || 4.0 * RANGE * (double)slices_before(from->s, from->s->columns) > memory;
+    int *all = NULL, ranks = 0;
+    if (!p->cluster || !p->octree) return EVN_OK;
+    evn_status status = ranks_share(p->cluster, &alone, 1, sizeof alone, (void **)&all, &ranks);
+    for (int r = 0; !status && r < ranks; r++) alone |= all[r];
+    free(all);
+    return status || alone ? status : ranges_by_ranks(from->maker, p);
+}
+
 /* Rows of the radiation stage: over ranks those of this one. */
 static evn_status begin_radiation(tdbem *p) {
     const tdbem_options *o = &p->options;
@@ -671,6 +683,7 @@ evn_status matrices_plan(tdbem *p) {
     double about = given > 0 ? given : k->available > 0 ? 0.9 * k->available : INFINITY;
     evn_status status = source_open(&k->from, p);
     if (!status) status = check_early(p, &k->from);
+    if (!status) status = share_ranges(p, &k->from, about);
     if (!status) status = plan(p, &k->from, &k->m, about);
     if (!status) status = weigh(p, k->from.s);
     if (!status) describe(p, k->from.s);

@@ -1,9 +1,49 @@
-/* Collected while columns are made, and exchanged when all are: the near part, one message an
- * ordered pair of ranks; M_0 as (row, column, value), the same to all. */
+/* Ranges lie column by column, so those of a rank's columns go from their place to the same one, in
+ * two messages an ordered pair. Near part and M_0 are collected while columns are made, and
+ * exchanged when all are: the near part, one message an ordered pair of ranks; M_0 as (row, column,
+ * value), the same to all. */
 #include "tdbem/matrices/matrices_ranks.h"
 #include "common/run/ranks.h"
+#include <evener/crew.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- ranges ---- */
+
+static int first_column(const tdbem *p, int rank) {
+    return evn_crew_begin(p->mesh->vertices, rank, p->ranks);
+}
+
+/* Each rank's elements, of `size` bytes a range, to all. `room`: two parcels a rank. */
+static evn_status spread(const tdbem *p, const struct slices *s, void *element, size_t size,
+                         evn_parcel *room) {
+    evn_parcel *out = room, *in = room + p->ranks;
+    for (int r = 0; r < p->ranks; r++) {
+        const size_t from = slices_at(s, first_column(p, r));
+        const size_t to = slices_at(s, first_column(p, r + 1));
+        in[r] = (evn_parcel){(char *)element + from * size, (to - from) * size};
+    }
+    for (int r = 0; r < p->ranks; r++) out[r] = in[p->me];
+    return evn_cluster_exchange(p->cluster, EVN_OK, out, in);
+}
+
+static evn_status complete_ranges(struct slices *s, evn_status mine, void *arg) {
+    const tdbem *p = arg;
+    evn_parcel *room = calloc(2 * (size_t)p->ranks, sizeof *room);
+    if (!mine && !room) mine = evn_fail(EVN_MEMORY, "td-bem: no memory for %d ranks", p->ranks);
+    evn_status status = evn_cluster_agree(p->cluster, mine);
+    if (!status) status = spread(p, s, s->first, sizeof *s->first, room);
+    if (!status) status = spread(p, s, s->count, sizeof *s->count, room);
+    free(room);
+    return status;
+}
+
+evn_status ranges_by_ranks(struct slices_maker *maker, const tdbem *p) {
+    return slices_maker_share(maker, first_column(p, p->me), first_column(p, p->me + 1),
+                              complete_ranges, (void *)p);
+}
+
+/* ---- what is collected ---- */
 
 /* An entry of M_0, or of the points' rows of it. */
 struct entry {

@@ -1,9 +1,15 @@
-/* Exchange of matrices between ranks, after each has made the columns of its blocks: the near part
- * of a rank's rows comes from the ranks with the columns, and M_0 goes to all. */
+/* Exchange of matrices between ranks: ranges of columns, before blocks are planned; and after each
+ * has made the columns of its blocks the near part of its rows, from the ranks with the columns,
+ * and M_0, which goes to all. */
 #ifndef TDBEM_MATRICES_RANKS_H
 #define TDBEM_MATRICES_RANKS_H
 
+#include "tdbem/matrices/slices.h"
 #include "tdbem/problem.h"
+
+/* All ranges with rows of near leaves: each rank finds those of as many columns. The worst status
+ * of all ranks. Collective. */
+evn_status ranges_by_ranks(struct slices_maker *maker, const tdbem *p);
 
 struct handout;
 

@@ -691,6 +691,13 @@ static void count_raw(struct slices_maker *m, int from, int to) {
     }
 }
 
+/* Sizes of columns up to to-1, whose ranges are there for the first time. */
+static void measure_ranges(struct slices_maker *m, int to) {
+    ranges_measure(m->s, m->known, m->body.vertices);
+    if (m->raw.start) count_raw(m, m->known, to);
+    m->known = to;
+}
+
 evn_status slices_maker_ranges(struct slices_maker *m, int from, int to) {
     struct slices *s = m->s;
     if (from < to && from >= s->low && to <= s->high) return EVN_OK;
@@ -700,11 +707,19 @@ evn_status slices_maker_ranges(struct slices_maker *m, int from, int to) {
     if (m->known < s->columns)
         span_set(&m->progress, RANGES * from / s->columns, RANGES * (to - from) / s->columns);
     if (!status) status = ranges_find(s, &m->body, &m->options, m->cores, &m->progress);
-    if (status || to <= m->known) return status;
-    ranges_measure(s, m->known, m->body.vertices);
-    if (m->raw.start) count_raw(m, m->known, to);
-    m->known = to;
-    return EVN_OK;
+    if (!status && to > m->known) measure_ranges(m, to);
+    return status;
+}
+
+evn_status slices_maker_share(struct slices_maker *m, int from, int to,
+                              evn_status (*complete)(struct slices *s, evn_status mine, void *arg),
+                              void *arg) {
+    struct slices *s = m->s;
+    evn_status status = ranges_room(s, 0, s->columns);
+    if (!status) status = ranges_find_near(s, &m->body, &m->options, m->cores, from, to);
+    status = complete(s, status, arg);
+    if (!status) measure_ranges(m, s->columns);
+    return status;
 }
 
 evn_status slices_maker_sample(struct slices **out, const struct slices_maker *m, const int *column,

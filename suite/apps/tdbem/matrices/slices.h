@@ -135,6 +135,12 @@ void slices_maker_skip(struct slices_maker *maker, int to);
 evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
                                 const struct slices_options *options, int cores);
 evn_status slices_maker_ranges(struct slices_maker *maker, int from, int to);
+/* All ranges with rows of near leaves (options' `near`), of which this process finds those of
+ * columns from .. to-1; complete() puts those of others beside them, to their places in `first` and
+ * `count`. `mine`: whether this process has its own; returns whether all are there. */
+evn_status slices_maker_share(struct slices_maker *maker, int from, int to,
+                              evn_status (*complete)(struct slices *s, evn_status mine, void *arg),
+                              void *arg);
 /* Bytes of its plan of the work, which it has beside ranges, M_0, values and their places. */
 double slices_maker_plan_bytes(const struct slices_maker *maker);
 /* Ranges of `count` columns alone, all rows, as slices of so many columns, for estimates. */

@@ -73,6 +73,10 @@ static inline int span_tell(const struct span *s, double done) {
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct span *span);
 
+/* Of columns from .. to-1 of these alone, with rows of near leaves (options' `near`). */
+evn_status ranges_find_near(struct slices *s, const struct body *b, const struct slices_options *o,
+                            int cores, int from, int to);
+
 /* Finds the ranges of `count` columns anywhere, one after another. */
 evn_status ranges_sample(struct slices *s, const struct body *b, const struct slices_options *o,
                          int cores, const int *column, int count);

@@ -357,7 +357,7 @@ int range_one(uint16_t *first, uint8_t *count, const struct slices *s, const str
     return point_range(first, count, s, b, x, low2, j);
 }
 
-/* Columns whose ranges are made: `column[c]`, or low + c. */
+/* Columns whose ranges are made: `column[c]`, to the slices' column c, or low + c. */
 struct columns {
     const int *column;
     int low, count;
@@ -366,6 +366,8 @@ struct columns {
 static int column_at(const struct columns *is, int c) {
     return is->column ? is->column[c] : is->low + c;
 }
+
+static int place_of(const struct columns *is, int c) { return is->column ? c : is->low + c; }
 
 /* Finds the rows of all points; non-zero without memory. */
 static int points_find(const struct slices *s, const struct body *b, const struct slices_options *o,
@@ -386,7 +388,7 @@ static int points_find(const struct slices *s, const struct body *b, const struc
         for (int c = 0; c < is->count; c++) {
             const int j = column_at(is, c);
             const size_t at =
-                slices_find(s, b->vertices + p, s->low + c) - slices_before(s, s->low);
+                slices_find(s, b->vertices + p, place_of(is, c)) - slices_before(s, s->low);
             double low2 = INFINITY;
             for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
                 low2 = fmin(low2, near2[b->ring[t]]);
@@ -406,7 +408,8 @@ static void filters_find(const struct slices *s, const struct body *b,
     for (int c = 0; c < is->count; c++)
         for (int f = 0; f < o->filters; f++) {
             const int j = column_at(is, c);
-            const size_t from = slices_at(s, s->low + c), end = slices_at(s, s->low + c + 1);
+            const int place = place_of(is, c);
+            const size_t from = slices_at(s, place), end = slices_at(s, place + 1);
             const size_t rows = (end - from) / (size_t)(1 + o->filters);
             const size_t to = from + (size_t)(1 + f) * rows;
             int has = 0;
@@ -532,13 +535,13 @@ static int sweep_behind(struct sweep *w, int cores, double share) {
     return w->failed || w->stopped;
 }
 
-/* The range of row i of a column, to `at`. Of two columns of the interval the later one puts its
- * own there and that of the other's row, which is the same. */
+/* The range of row i of a column, to `at`. Of two of the columns the later one puts its own there
+ * and that of the other's row, which is the same. */
 static int near_range(const struct slices *s, const struct body *b, const struct columns *is, int i,
                       int c, size_t at) {
-    const int j = s->low + c, both = !is->column && i >= s->low && i < s->high;
+    const int j = column_at(is, c), both = !is->column && i >= is->low && i < is->low + is->count;
     if (both && i > j) return 0;
-    const int n = range_one(s->first + at, s->count + at, s, b, i, NULL, column_at(is, c));
+    const int n = range_one(s->first + at, s->count + at, s, b, i, NULL, j);
     const size_t to = both ? slices_find(s, j, i) - slices_before(s, s->low) : at;
     s->first[to] = s->first[at];
     s->count[to] = s->count[at];
@@ -551,7 +554,7 @@ static void near_columns(const struct slices *s, const struct body *b, const str
     int too_long = 0;
 #pragma omp parallel for num_threads(cores) schedule(dynamic, 8) reduction(max : too_long)
     for (int c = 0; c < is->count; c++) {
-        struct slices_walk w = slices_walk(s, s->low + c);
+        struct slices_walk w = slices_walk(s, place_of(is, c));
         for (; w.row < b->vertices; slices_step(&w)) {
             const int n = near_range(s, b, is, w.row, c, w.at);
             if (n > too_long) too_long = n;
@@ -570,11 +573,16 @@ static evn_status near_find(struct slices *s, const struct body *b, const struct
     return EVN_OK;
 }
 
+evn_status ranges_find_near(struct slices *s, const struct body *b, const struct slices_options *o,
+                            int cores, int from, int to) {
+    const struct columns is = {.low = from, .count = to - from};
+    return near_find(s, b, o, cores, &is);
+}
+
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct span *span) {
     const int n = b->vertices;
-    const struct columns near = {.low = s->low, .count = s->high - s->low};
-    if (o->near) return near_find(s, b, o, cores, &near);
+    if (o->near) return ranges_find_near(s, b, o, cores, s->low, s->high);
     struct sweep w = {.s = s, .b = b, .span = *span};
     const double before = s->low + s->high, behind = 2.0 * (n - s->high);
     w.span.share *= before / (before + behind);
