@@ -99,6 +99,14 @@ class Counts(Base):
         self.assertEqual(record["sent"]["sums_messages"], 4 * 3)
         self.assertEqual(record["sent"]["sums_bytes"], 165 * 16 * 8 * 3)
 
+    def test_long_steps(self):
+        """Entries of k = 0 reach beyond neighbours, whose ranks make them for each other: with the bits of all in one process."""
+        words = ["--mesh", "box:2,1,0.3,0.3", "--steps", "5", "--units", "1:CPU:1"]
+        for method, problem, step in (("plain", "soft", "1.2"), ("plain", "rigid", "1"), ("fast", "soft", "1")):
+            way = ["--method", method, "--problem", problem, "--delta-ratio", step]
+            hashes = [self.run_it(*words, *way, "--processes", ranks)["hash"] for ranks in ("1", "2", "3")]
+            self.assertEqual(hashes, hashes[:1] * 3, way)
+
     def test_shared_solution(self):
         """The bits of one process, near ones' rows alone, and a message a pair for the residual, each product and the solution."""
         words = ["--mesh", "box:8,1,1,0.25", "--steps", "2", "--units", "1:CPU:1", "--solver", "cg:ranks"]
