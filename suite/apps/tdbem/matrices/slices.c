@@ -13,7 +13,6 @@
  * not symmetric, nearly all of them twice where they are. M_0 of columns beyond the border is made
  * beside, since the skew lag needs its transpose. */
 #include "tdbem/matrices/slices_inside.h"
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,12 +164,12 @@ struct job {
     double eta, damping, scale;          /* scale: options_scale() */
     const struct admittance *admittance; /* the pass of dp/dn = (1/c) beta dp/dt; else NULL */
     int from, to;                        /* columns from .. to-1 */
-    const char *only;                    /* [column]: whether it is wanted; NULL: all are */
-    int last;                            /* only k <= last */
-    struct box *box;                     /* [patch]: of its vertices' leaves; NULL: all are near */
-    char *wanted;  /* [place]: whether the triangle has a vertex that is a column wanted */
-    char *patch;   /* [patch]: whether one of its triangles has */
-    size_t *begin; /* [to - from + 1]: number of values before each column */
+    const char
+        *only; /* [column]: whether its M_0 is wanted, and no more; NULL: all of all columns */
+    struct box *box; /* [patch]: of its vertices' leaves; NULL: all are near */
+    char *wanted;    /* [place]: whether the triangle has a vertex that is a column wanted */
+    char *patch;     /* [patch]: whether one of its triangles has */
+    size_t *begin;   /* [to - from + 1]: number of values before each column */
     double *value;
     /* [range]: values of its column before it, and the range, in one place */
     struct place {
@@ -313,11 +312,11 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
 }
 
 /* Whether two triangles, the second of which may be an image's, are so near that they can have
- * values of k <= last. */
+ * values that are wanted. */
 static int within_reach(const struct job *job, int p, int q) {
     const struct body *b = job->body;
-    if (job->last == INT_MAX) return 1;
-    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
+    if (!job->only) return 1;
+    const double reach = (1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
     double d2 = 0;
     for (int c = 0; c < 3; c++) {
         const double d = b->centre[p][c] - b->centre[q][c];
@@ -777,10 +776,9 @@ static int find_boxes(struct job *job, const struct plan *plan) {
     return job->box != NULL;
 }
 
-/* Columns from .. to-1, all zero; with `only`, those of them alone and k = 0. */
+/* Columns from .. to-1, all zero; with `only`, those of them alone and M_0. */
 static evn_status job_open(struct job *job, const struct slices_maker *m, int from, int to,
                            const char *only) {
-    const int last = only ? 0 : INT_MAX;
     const struct slices *s = m->s;
     const struct body *b = &m->body;
     *job = (struct job){.s = s,
@@ -792,7 +790,6 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
                         .scale = options_scale(&m->options),
                         .from = from,
                         .to = to,
-                        .last = last,
                         .only = only,
                         .before = slices_before(s, from)};
     const size_t columns = (size_t)(to - from), ranges = slices_before(s, to) - job->before;
@@ -810,11 +807,9 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     for (size_t c = 0; c < columns; c++) {
         uint32_t sum = 0;
         const size_t begin = slices_at(s, from + (int)c), end_at = slices_at(s, from + (int)c + 1);
+        const int wanted = wants_column(job, from + (int)c);
         for (size_t e = begin; e < end_at; e++) {
-            const int end = s->first[e] + s->count[e] - 1;
-            const int cut = end > last ? end - last : 0;
-            const int count =
-                cut < s->count[e] && wants_column(job, from + (int)c) ? s->count[e] - cut : 0;
+            const int count = !only ? s->count[e] : wanted && !s->first[e] && s->count[e];
             job->place[e - slices_at(s, from)] = (struct place){sum, s->first[e], (uint8_t)count};
             sum += (uint32_t)count;
         }
@@ -928,6 +923,7 @@ static char *missing(const struct slices_maker *m, int from, int to) {
  * their memory. */
 static evn_status make_raw(struct slices_maker *m, int low, int to) {
     const int columns = m->s->columns;
+    if (to - low == columns) return EVN_OK;
     char *only = missing(m, low, to);
     evn_status status = only ? EVN_OK : evn_fail(EVN_MEMORY, "matrices: no memory for M_0");
     for (int from = 0, end; !status && from < columns; from = end) {
