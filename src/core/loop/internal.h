@@ -172,9 +172,9 @@ struct evn_loop {
     int *owner, *before; /* unit of each task now, and in the instance before */
     int assignment;      /* counts changes of `owner` */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
-    int steady; /* 1: `owner` is as in the last run, and as in the next one; without ranks as
-                   long as the schedule has the version of then */
-    unsigned version_run;
+    int steady; /* 1: `owner` is as in the last run, and as in the next one; without ranks only
+                   while the schedule's version is version_run */
+    unsigned version_run;        /* the schedule's version in the last run; over ranks 0 */
     int generation;              /* changes of tasks so far */
     int *born, borns;            /* this rank's tasks born in the last change, until the next run */
     struct birth *birth;         /* origins of born tasks; NULL: there was no change */

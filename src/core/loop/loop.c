@@ -189,6 +189,7 @@ int loop_may_steal(const evn_loop *loop) {
 }
 
 static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
+    loop->looks = kind != EVN_BURST_COMPUTE;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         const evn_unit *unit = evn_units_get(loop->units, u);
@@ -197,11 +198,8 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         w->tasks = w->stolen = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;
         w->status = EVN_OK;
-    }
-    loop->looks = kind != EVN_BURST_COMPUTE;
-    for (int u = 0; u < loop->count; u++) {
-        loop->looks |= loop->worker[u].met_long;
-        loop->worker[u].met_long = 0;
+        loop->looks |= w->met_long;
+        w->met_long = 0;
     }
     loop->chunk = chunk;
     loop->order = chunk && !loop->together ? evn_schedule_order(loop->schedule) : NULL;
