@@ -27,11 +27,14 @@ def draw(words=(), **env):
 
 def blocks(picture):
     """Places and levels of all blocks."""
-    paths = re.findall(r"<path stroke='(#\w+)' d='((?:M[\d.]+ [\d.]+h[\d.]+)+)'/>(\n?)", picture)
-    assert picture == "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='360' stroke-width='5'>\n" + "".join(
-        f"<path stroke='{c}' d='{path}'/>{end}" for c, path, end in paths) + "</svg>\n"
+    head, *lines, end = picture.splitlines(keepends=True)
+    assert (head, end) == ("<svg xmlns='http://www.w3.org/2000/svg' width='800' height='360' stroke-width='5'>\n", "</svg>\n")
+    paths = []
+    for k, line in enumerate(lines):  # one for each change
+        assert re.fullmatch(rf"(<path stroke='#\w+' d='(M[\d.]+ {6 * k + 2.5:g}h[\d.]+)+'/>)+\n", line), line
+        paths += re.findall(r"stroke='(#\w+)' d='([^']+)'", line)
     level = {c: i for colours in (BLUE, ORANGE) for i, c in enumerate(colours)}
-    return [(x, y, width, level[c]) for c, path, _ in paths for x, y, width in re.findall(r"M(\S+) (\S+)h([\d.]+)", path)]
+    return [(x, y, width, level[c]) for c, path in paths for x, y, width in re.findall(r"M(\S+) (\S+)h([\d.]+)", path)]
 
 
 class Mesh(unittest.TestCase):
