@@ -37,7 +37,7 @@ static const char quiet[] = "#pragma GCC diagnostic push\n"
                             "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
                             "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n"
                             "#pragma GCC diagnostic ignored \"-Wunreachable-code\"\n";
-/* The same for C++, where some are unknown. */
+/* What `quiet` is in C++, whose compilers know other warnings. */
 static const char quiet_cxx[] = "#pragma GCC diagnostic push\n"
                                 "#pragma GCC diagnostic ignored \"-Wshadow\"\n"
                                 "#pragma GCC diagnostic ignored \"-Wold-style-cast\"\n"
@@ -60,7 +60,8 @@ static void line(struct emit *e, int at) {
     put(&e->out, "\n");
 }
 
-/* And in its column. */
+/* Emits a line directive and blanks, so that the following text is in the line and column of `at`.
+ */
 static void line_and_column(struct emit *e, int at) {
     line(e, at);
     for (int i = source_line_begin(e->s, at); i < at; i++)
@@ -215,8 +216,7 @@ static void put_cxx_range(struct emit *e, int k) {
 
 /* Type and bounds of loop k in C++, where its variable is an integer or an iterator. */
 static void put_cxx_bounds(struct emit *e, int k) {
-    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL",
-                                            "NOT_EQUAL"};
+    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     const struct loop *loop = &e->nest->loop[k];
     const struct token *v = &loop->variable;
     if (loop->ranged) {
@@ -242,12 +242,6 @@ static void put_cxx_bounds(struct emit *e, int k) {
           "evn_cxx_loop<evn_N_indexK>::evn_is, \"the loop variable \\\"%.*s\\\" is neither an "
           "integer nor an iterator of random access\");\n",
           NAME(e, v));
-    if (loop->relation == R_NOT_EQUAL) {
-        assertion(e, loop->to.begin);
-        put_k(e, k,
-              "!evn_cxx_loop<evn_N_indexK>::evn_counts, \"the loop's second part must compare an "
-              "integer with <, <=, > or >=\");\n");
-    }
     line(e, e->d->begin);
     put_k(e, k, "auto evn_N_fromK = evn_cxx_loop_from<evn_N_indexK>(evn_N_firstK_);\n");
     put_value(e, "to", k, loop->to);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char pick_cond[] =
-    "the loop's second part must compare its variable with <, <=, > or >=";
+    "the loop's second part must compare its variable with <, <=, >, >= or !=";
 static const char pick_step[] =
     "the loop's third part must be variable++, variable-- or variable += step";
 
@@ -124,7 +124,7 @@ static int find_relation(const struct source *s, struct run in, const struct loo
                          enum relation *relation, int *sign, int *left) {
     static const char *const names[] = {"<", "<=", ">", ">=", "!="};
     int signs = 0, found = 0;
-    for (int i = 0; i < (s->cxx ? 5 : 4); i++)
+    for (int i = 0; i < 5; i++)
         for (int k = run_find(s, in, 0, names[i]); k >= 0; k = run_find(s, in, k + 1, names[i])) {
             const int is_left = is_variable(s, run_of(in, 0, k), loop);
             const int is_right = is_variable(s, run_of(in, k + 1, in.count), loop);
@@ -139,14 +139,14 @@ static int find_relation(const struct source *s, struct run in, const struct loo
 }
 
 static int read_condition(struct source *s, struct run in, int at, struct loop *loop) {
-    static const char *const others[] = {"==", "&", "^", "|", "&&", "||", "?", "=", ",", "!="};
+    static const char *const others[] = {"==", "&", "^", "|", "&&", "||", "?", "=", ","};
     static const enum relation turned[] = {R_MORE, R_MORE_EQUAL, R_LESS, R_LESS_EQUAL, R_NOT_EQUAL};
     enum relation relation = R_LESS;
     int sign = 0, left = 0;
     in = run_bare(s, in);
     const int found = find_relation(s, in, loop, &relation, &sign, &left);
     const struct run to = left ? run_of(in, sign + 1, in.count) : run_of(in, 0, sign);
-    const int other = find_any(s, s->cxx && found ? to : in, others, s->cxx ? 9 : 10) >= 0;
+    const int other = find_any(s, s->cxx && found ? to : in, others, 9) >= 0;
     if (found == (s->cxx ? 1 : 2) && !other) {
         loop->relation = left ? relation : turned[relation];
         loop->to = run_range(to);
@@ -158,7 +158,7 @@ static int read_condition(struct source *s, struct run in, int at, struct loop *
     else
         error(s, place, "the loop's second part must compare its variable \"%.*s\" with a bound%s",
               token_length(&loop->variable), token_letters(s, &loop->variable),
-              s->cxx ? ", by <, <=, > or >=, or of iterators by !=" : "");
+              s->cxx ? ", by <, <=, >, >= or !=" : "");
     return 0;
 }
 
@@ -216,6 +216,17 @@ static int read_step(struct source *s, struct run in, int at, struct loop *loop)
     return 1;
 }
 
+/* != is < or >, as only steps by one must meet their bound. */
+static int read_unequal(struct source *s, struct run in, struct loop *loop) {
+    if (loop->relation != R_NOT_EQUAL) return 1;
+    const int by_one = loop->step.end - loop->step.begin == 1 && s->text[loop->step.begin] == '1';
+    loop->relation = loop->down ? R_MORE : R_LESS;
+    if (!loop->one && !by_one)
+        error(s, in.at[0].begin,
+              "behind != the loop's third part must be variable++ or variable--");
+    return loop->one || by_one;
+}
+
 /* A directive of #if within a head hides what the head is. */
 static int is_whole(struct source *s, int from, int to) {
     for (int i = from; i < to; i++)
@@ -262,7 +273,8 @@ static int read_head(struct source *s, int at, int end, struct loop *loop) {
     }
     const int ok = read_init(s, run_of(in, 0, first), in.at[first].begin, loop) &&
                    read_condition(s, run_of(in, first + 1, second), in.at[first].begin, loop) &&
-                   read_step(s, run_of(in, second + 1, in.count), in.at[second].begin, loop);
+                   read_step(s, run_of(in, second + 1, in.count), in.at[second].begin, loop) &&
+                   read_unequal(s, run_of(in, second + 1, in.count), loop);
     return ok ? behind : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "directive.h"
 
+/* R_NOT_EQUAL stands only while a head is read. */
 enum relation { R_LESS, R_LESS_EQUAL, R_MORE, R_MORE_EQUAL, R_NOT_EQUAL };
 
 struct loop {

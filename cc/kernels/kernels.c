@@ -138,7 +138,7 @@ static int token_at_or_behind(const struct source *s, int at) {
 static enum type loop_type(const struct kernel *k, const struct loop *l) {
     const struct source *s = k->s;
     struct shape shape;
-    if (l->ranged || l->relation == R_NOT_EQUAL) return TYPE_NONE;
+    if (l->ranged) return TYPE_NONE;
     if (l->type.end > l->type.begin) {
         const int at = token_at_or_behind(s, l->type.begin);
         const int name = token_at_or_behind(s, l->variable.begin);
@@ -163,7 +163,7 @@ static void check_loops(struct kernel *k) {
         if (k->type[i]) continue;
         error(s, l->variable.begin,
               "expected for (int %.*s = from; %.*s < to; %.*s++), with an integer of any size, <=, "
-              "> or >=, and any step; a kernel is made of no other loops",
+              ">, >= or !=, and any step; a kernel is made of no other loops",
               n, name, n, name, n, name);
         k->type[i] = TYPE_INT;
     }

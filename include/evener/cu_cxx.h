@@ -122,22 +122,15 @@ template <class T, __SIZE_TYPE__ n> struct evn_cxx_section<T[n]> {
 
 /* ---- loops ---- */
 
-enum { EVN_CU_NOT_EQUAL = -1 };
-
 template <class I, int integer = evn_cxx_integer<I>::evn_is>
 struct evn_cxx_loop { /* over an iterator */
-    enum { evn_is = evn_cxx_random<I>::evn_is, evn_counts = 0 };
+    enum { evn_is = evn_cxx_random<I>::evn_is };
     typedef I start;
     template <class F> static start from(const F &first) { return first; }
     template <class T>
     static evn_cu_int trips(evn_cu_site *site, const I &first, const T &to, evn_cu_int step,
                             int relation) {
-        const evn_cu_int distance = static_cast<evn_cu_int>(to - first);
-        if (relation ==
-            EVN_CU_NOT_EQUAL) /* one that would never be met leads away from its bound */
-            relation = step > 0 ? (distance < 0 ? EVN_CU_MORE : EVN_CU_LESS)
-                                : (distance > 0 ? EVN_CU_LESS : EVN_CU_MORE);
-        return evn_cu_trips(site, 0, distance, step, relation);
+        return evn_cu_trips(site, 0, static_cast<evn_cu_int>(to - first), step, relation);
     }
     static I at(const I &first, evn_cu_int number, evn_cu_int step) {
         return first + static_cast<decltype(first - first)>(number * step);
@@ -145,7 +138,7 @@ struct evn_cxx_loop { /* over an iterator */
 };
 
 template <class I> struct evn_cxx_loop<I, 1> {
-    enum { evn_is = 1, evn_counts = 1 };
+    enum { evn_is = 1 };
     typedef evn_cu_int start;
     template <class F> static start from(const F &first) {
         static_assert(evn_cxx_integer<F>::evn_is, "the loop's first value is no integer");

@@ -95,7 +95,7 @@ class Cxx(Case):
         head = "#include <list>\n#include <vector>\nint main() {\nstd::list<int> l;\nstd::vector<double> v(3);\nint n = 4; double x = 0;\n"
         loop = "#pragma omp teams distribute num_teams(2:CPU:1)"
         for directive, text, line, said in (
-                (loop, "for (int i = 0; i != n; i++) {}", 8, "the loop's second part must compare an integer with <, <=, > or >="),
+                (loop, "for (int i = 0; i != n; i += 2) {}", 8, "behind != the loop's third part must be variable++ or variable--"),
                 (loop, "for (auto it = l.begin(); it != l.end(); ++it) {}", 8,
                  "the loop variable \"it\" is neither an integer nor an iterator of random access"),
                 (loop, "for (int i : l) (void)i;", 8, "the range has no iterators of random access"),

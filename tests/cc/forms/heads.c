@@ -36,6 +36,11 @@ static void parentheses(int n) {
     for (int k = 0; (k) < 3; (k)++)
         for (size_t j = 0; (5 > j); j = (1) + j) x[(size_t)k * 5 + j] += 7;
     show("steps");
+#pragma omp teams distribute num_teams(2 : CPU : 1)
+    for (i = n; i != 0; --i) x[i] += i;
+#pragma omp teams distribute num_teams(2 : CPU : 1)
+    for (unsigned k = 0; (size_t)n != (k); k += 1) x[k] += 3;
+    show("unequal");
 }
 
 static void attributes(int n) {
@@ -65,7 +70,7 @@ static void pointers(int n) {
     for (last = &x[n]; last >= x; last -= 2) sum += *last * (int)(last - x);
     printf("%d %d\n", sum, (int)(last - x));
 #pragma omp teams distribute num_teams(2 : CPU : 1) collapse(2)
-    for (struct three *row = rows; rows + 10 > row; ++row)
+    for (struct three *row = rows; rows + 10 != row; ++row)
         for (int k = 0; k < 3; k++) row->at[k] = 10 * (int)(row - rows) + k;
 #pragma omp teams distribute num_teams(2 : CPU : 1) weight(1 + row->at[0])
     for (const struct three *row = &rows[9]; row > rows; row--)

@@ -89,7 +89,7 @@ static void first(int n, double *u) {
 static void exact(int n, double *u, float *f, int *whole, double *out) {
     double least = DBL_MAX;
 #pragma omp target teams distribute parallel for reduction(min : least)
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i != n; i++) {
         const double x = (i - 100) * 0.37, y = i % 7 - 2.5;
         const float g = (float)x, h = (float)y;
         u[i] = floor(x) + 2 * ceil(x) + 3 * trunc(x) + 5 * round(x) + 7 * rint(x) +
