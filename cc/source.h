@@ -80,7 +80,7 @@ struct source {
 /* Takes the text; `name` and `text` must outlive it. `cxx`: it is C++. */
 void source_open(struct source *s, const char *name, const char *text, int preprocessed, int cxx);
 void source_close(struct source *s);
-/* The same of a text that is no C: there are lines, and no tokens. */
+/* source_open() for text that is no C: it has lines, and no tokens. */
 void source_lines(struct source *s, const char *name, const char *text);
 /* "#line 5 "file"" or "# 5 "file" 1": number and name for what follows. */
 void source_mark(struct source *s, const struct token *t);

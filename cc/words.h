@@ -18,7 +18,7 @@ void words_print(const struct words *w);
 /* Runs it; its exit status, 127 where it cannot be started. Its output goes into the file `out`,
  * if that is not NULL. */
 int words_run(const struct words *w, const char *out);
-/* The same without its messages. */
+/* words_run() without messages: neither the command's, nor that it cannot be started. */
 int words_run_quietly(const struct words *w, const char *out);
 /* From now on signals that end a command end the one that runs, and no other begins; this command
  * then cleans up. The signal that came, or 0. */
@@ -27,7 +27,7 @@ int words_stopped(void);
 
 /* All of a file, ended with 0; NULL: cannot be read (errno), or it has a zero byte. */
 char *read_file(const char *name);
-/* The same of a source, in which a zero byte is a blank, as compilers have it. */
+/* read_file() of a source, in which a zero byte is a blank, as compilers have it. */
 char *read_source(const char *name);
 int write_file(const char *name, const char *text);
 /* Two texts as one, of the caller. */

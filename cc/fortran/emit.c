@@ -608,7 +608,8 @@ static void put_neutrals(struct emit *e) {
     line(e, e->d->begin);
 }
 
-/* Other names for all variables of reductions, as they are where this stands. */
+/* ASSOCIATE of all variables of reductions, so that these are reached where a private copy has
+ * their name. */
 static void put_associate(struct emit *e, const char *what) {
     put(&e->line, "associate (");
     for (int k = 0; k < e->parts; k++)
@@ -829,7 +830,8 @@ static void put_heads(struct emit *e) {
     }
 }
 
-/* Behind them: a variable that is not one further was changed, or the loop was left. */
+/* What stands behind the loops of one iteration: each variable must be one further, else the body
+ * has changed it or left its loop. */
 static void put_behind(struct emit *e) {
     for (int k = e->nest->loops - 1; k >= 0; k--) {
         const struct token *v = &e->nest->loop[k].variable;

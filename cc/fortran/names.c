@@ -55,7 +55,7 @@ static struct names typed_names(const struct fortran *f, int at) {
     return names;
 }
 
-/* Its number, or -1. */
+/* Number of `name` in the list, or -1. */
 static int find(const struct fortran *f, const struct names *names, const struct token *name) {
     for (int i = 0; i < names->count; i++)
         if (token_same(&f->flat, &names->at[i], name)) return i;

@@ -754,7 +754,7 @@ static void simple(struct body *b, int at, int end, int head) {
     b->pointing = 0;
 }
 
-/* Names that were added since end. */
+/* At the end of a block: forgets its local names, all but the first `locals`. */
 static void leave(struct body *b, int locals) {
     int count = 0;
     for (int i = 0; i < b->names; i++) count += b->name[i].role == NAME_LOCAL;

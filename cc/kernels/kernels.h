@@ -14,7 +14,7 @@ int kernels_ours(const struct source *s, const struct directive *d);
 /* Rewrites it and its loops, which begin at token `at`; the token behind them. */
 int kernels_loop(struct source *s, struct directive *d, int at, int to);
 
-/* The same with clauses that are read. */
+/* kernels_loop() of a directive whose clauses have been read. */
 int kernels_shared_loop(struct source *s, struct directive *d, int at, int to);
 
 /* A region of several loops: each that is shared out becomes a kernel (region.c). Whether the
@@ -193,7 +193,8 @@ struct body {
 void body_statement(struct body *b, int at, int end);
 /* A name that is the body's own from here on. */
 struct name *body_add(struct body *b, const struct token *name, struct shape shape, int role);
-/* Behind the last statement: what pointers have written. */
+/* After the last statement: arrays that pointers of the body lead to are written if one of these is
+ * written through. */
 void body_settle(struct body *b);
 void body_close(struct body *b);
 
@@ -221,7 +222,7 @@ struct math math_find(const struct source *s, const struct token *t);
 struct math math_named(const char *name, int single);
 int math_is_of_double(struct math m);
 int math_is_named(struct math m, const char *name);
-/* Its name to b->out. */
+/* Puts the function's name in the dialect to b->out, and notes that it is used. */
 void math_use(struct body *b, const struct token *t, struct math m);
 /* Definitions of those used, but for those that were there before. */
 void math_put(const struct source *s, struct text *out, const unsigned long long used[2],

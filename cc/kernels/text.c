@@ -267,7 +267,7 @@ void kernel_put_device(struct kernel *k, struct text *out) {
     put(out, "}\n");
 }
 
-/* The same for the emulated device, without macros. */
+/* The kernel for the emulated device, without macros. */
 void kernel_put_host(struct kernel *k, struct text *out) {
     put_layouts(k->s, out);
     put_values(k, out);

@@ -51,8 +51,8 @@ int kernel_is_told(const struct kernel *k, const struct name *n);
  * twice. */
 int kernel_begins_with_itself(const struct name *n);
 
-/* What is silent between kernels_quiet() and kernels_loud in generated text; a line mark for what
- * follows. */
+/* Generated text stands between kernels_quiet() and kernels_loud, where compilers do not warn of
+ * it; kernels_put_line() says which line of the source the following text is from. */
 const char *kernels_quiet(const struct source *s);
 extern const char kernels_loud[];
 void kernels_put_line(const struct source *s, struct text *out, int at);
@@ -61,8 +61,8 @@ void kernels_put_line(const struct source *s, struct text *out, int at);
  * (map.c). */
 int map_put_loop(struct kernel *k);
 
+/* The kernel's text for devices; and for the emulated device, without macros. */
 void kernel_put_device(struct kernel *k, struct text *out);
-/* The same for the emulated device, without macros. */
 void kernel_put_host(struct kernel *k, struct text *out);
 
 #endif

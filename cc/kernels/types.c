@@ -395,7 +395,8 @@ void put_sizes(const struct source *s, struct text *out, const struct shape *sha
     }
 }
 
-/* Its members as text of the dialect, those of its structures first; 0: it has others. */
+/* Writes the members of structure `which` in the dialect, those of structures in it first; 0: it
+ * has members that kernels cannot have. */
 static int make_layout(const struct source *s, int which, int depth) {
     const int open = s->layouts->at[which].open;
     const int close = after_bracket(s, &s->tokens, open, s->tokens.count) - 1;

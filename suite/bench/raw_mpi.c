@@ -74,7 +74,8 @@ static int put(int w, size_t bytes) {
     return MPI_Put(mine, (int)bytes, MPI_BYTE, !me, HEAD, (int)bytes, MPI_BYTE, window[w]);
 }
 
-/* Behind what is there: MPI orders nothing of different kinds by itself. */
+/* Sets the other's word after all earlier puts have arrived: MPI does not order operations of
+ * different kinds. */
 static int tell(int w, uint64_t value) {
     int code = MPI_Win_flush(!me, window[w]);
     if (!code)

@@ -24,7 +24,7 @@ static long long take_bits(uint64_t *bit, long long from, long long count, int s
     return -1;
 }
 
-/* The same for all values of an area. */
+/* take() for each row of an area: the first value that was taken before, or -1. */
 static long long take_area(const struct cluster *c, const struct area *a, int set) {
     const int *n = a->n;
     const long long width = (long long)c->element / c->grain;

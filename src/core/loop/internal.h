@@ -431,7 +431,8 @@ static inline void burst_record(struct worker *w, evn_burst_kind kind, int task,
     burst_next(w);
 }
 
-/* The same for one task of the current instance; what is common is copied in one piece. */
+/* burst_record() of one task of the current instance; what its bursts have in common is copied in
+ * one piece. */
 static inline void burst_record_task(struct worker *w, int task, double begin, double end) {
     evn_burst *burst = w->ring.at;
     const size_t head = offsetof(evn_burst, kind);

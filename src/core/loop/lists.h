@@ -21,7 +21,7 @@ void lists_fill(evn_loop *loop);
 /* The next tasks of the unit's own list; *count: how many, 0: none are left. */
 const int *lists_own(const evn_loop *loop, struct worker *w, int *count);
 
-/* All that are left of it. */
+/* All tasks that are left of the unit's own list, as lists_own(). */
 const int *lists_rest(struct worker *w, int *count);
 
 /* Whether tasks are left that no unit has begun. */

@@ -56,7 +56,7 @@ void pool_weights(struct pool *p, const double *before, const double *now);
  * units' spreads stay. NULL: not enough memory. */
 struct pool *pool_change(const struct pool *p, int tasks);
 
-/* The same to one sum. */
+/* Scales one array of sums from the weights `before` to those of `now`. */
 void pool_scale(double *sum, const double *before, const double *now, int n);
 
 /* Forgets instances not learnt yet. */

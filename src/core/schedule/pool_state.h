@@ -36,8 +36,9 @@ void pool_set_apart(struct pool *p, int apart);
 int pool_pass(struct pool *p, double total);
 int pool_end_alone(struct pool *p);
 
-/* Otherwise: counts it; 1 if it is long. Then looks if it is time. Ends return of how many
- * instances the lesson is. */
+/* An instance that pool_pass() does not end alone: pool_count() counts it, 1 if it is long; then
+ * pool_end_instance() returns how many instances there is a lesson of, 0: it is not time for one.
+ */
 int pool_count(struct pool *p, double total);
 int pool_end_instance(struct pool *p, struct pool_turn *turn);
 

@@ -21,8 +21,8 @@ int binary_find(struct binary_file *file, void **data, size_t *size);
 /* Writes it beside its text. EVN_SYSTEM: it cannot be written. */
 evn_status binary_keep(const struct binary_file *file, const void *data, size_t size);
 
-/* Where it is not there and nobody can make it: writes its text and returns EVN_MISSING, with a
- * message that says what is to be made of it. */
+/* For a binary that is missing and that no compiler here can make: writes the kernel's text and
+ * returns EVN_MISSING, with a message that says what is to be made of it. */
 evn_status binary_ask(const struct binary_file *file, const char *device);
 
 #endif

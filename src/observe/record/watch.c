@@ -131,7 +131,7 @@ static void ended(evn_loop *loop) {
     end_change(w);
 }
 
-/* Those of a loop that a child has inherited are its parent's. */
+/* Takes a loop out of the counters; not in a forked child, whose counters are its parent's. */
 static void closes(evn_loop *loop) {
     pthread_mutex_lock(&lock);
     for (int i = 0; here.forks == process_forks() && i < EVN_WATCH_LOOPS; i++) {

@@ -122,8 +122,8 @@ struct weighing {
     const double *weight, *before;
 };
 
-/* The same where weights change: nothing was learnt, and where units draw, tasks stay on the rank
- * that has them. */
+/* Rank 0's decision where weights have changed: nothing was learnt; where units draw tasks, these
+ * stay on the rank that has them. */
 static evn_status decide_weighed(void *arg, const struct cluster_record *of, const void **down,
                                  size_t *bytes) {
     const struct weighing *w = arg;
@@ -259,7 +259,7 @@ evn_status together_learn(evn_loop *loop, evn_status mine) {
     return status;
 }
 
-/* Sums of times go with their tasks' weights. */
+/* Scales the sums of times of this rank's tasks as their weights have changed. */
 static void scale_own(const evn_loop *loop, const double *before, const double *now) {
     const size_t n = (size_t)loop->problem->tasks;
     double *sum = loop->together->own + n;

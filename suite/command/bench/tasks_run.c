@@ -62,7 +62,7 @@ static int become(void *arg) {
     return dup2(s->output, STDOUT_FILENO) < 0;
 }
 
-/* All that comes until the end; 0: the time was over before that. */
+/* Reads all that the run writes until it closes its end; 0: its time was over before. */
 static int read_all(int from, char *text, size_t room) {
     const double until = evn_now() + LIMIT_S;
     size_t at = 0;
@@ -83,7 +83,7 @@ static int read_all(int from, char *text, size_t room) {
     return 0;
 }
 
-/* Its status as waitpid() has it, -1 where it cannot be started. */
+/* Runs a program; its status as waitpid() has it, -1 where it cannot be started. */
 static int run(const struct start *s, char *const *argv, int input, char *text, size_t room,
                int *wrong) {
     const pid_t child = child_start(argv, become, (void *)s);

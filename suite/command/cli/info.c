@@ -42,7 +42,7 @@ static void print_devices(const evn_machine *m) {
     }
 }
 
-/* The same for a record. */
+/* The back ends, for a record. */
 static cJSON *record_backends(const evn_machine *m) {
     cJSON *list = cJSON_CreateArray();
     for (int b = 0; evn_backend_name(b); b++) {
@@ -124,7 +124,7 @@ static void print_libraries(void) {
     }
 }
 
-/* The same for a record. */
+/* The libraries, for a record. */
 static cJSON *record_libraries(void) {
     cJSON *list = cJSON_CreateArray();
     const char *library, *name;

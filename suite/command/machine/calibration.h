@@ -53,8 +53,9 @@ char *calibration_folder(void);
  * it is missing. 0, or an exit status after a message. */
 int calibration_try_folder(const char *folder);
 
-/* The same of a file: it is not there yet, or empty, or a calibration, or no file but a pipe or a
- * device. What is something else stays as it is. */
+/* Whether figures may be kept in this file: it is not there yet, or empty, or a calibration, or a
+ * pipe or device. A file that is something else stays as it is. 0, or an exit status after a
+ * message. */
 int calibration_try_file(const char *path);
 
 /* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "cores" (of

@@ -308,9 +308,9 @@ static int may_be_best(const struct choice_for *what, int size) {
     return size == cores / units || what->tasks->tasks <= FEW * units;
 }
 
-/* The same by a look at few: those that do best by a quick look. Sizes that leave no core out come
- * first, as long as they do not get worse; of the others only those are looked at that may be among
- * the best. */
+/* Chooses among lists of equal units by full plans of only a few, those that do best by a quick
+ * look. Sizes that leave no core out come first, as long as they do not get worse; of the others
+ * only those are looked at that may be among the best. */
 static int look_alike(const struct choice *out, const struct choice_for *what,
                       struct choice_try *best) {
     const int cores = evn_machine_cores(what->machine);
@@ -421,7 +421,8 @@ static void choose_plainly(struct choice *out, const struct choice_for *what) {
                  what->is->noun, tasks == 1 ? "" : "s");
 }
 
-/* Its own solver would take longer for a plan than the plan is worth here. */
+/* The schedule to predict with: `optimal`'s solver would take longer than its plan is worth here.
+ */
 static const char *to_predict_with(const char *schedule) {
     return strncmp(schedule, "optimal", 7) ? schedule : "binpack";
 }

@@ -42,7 +42,7 @@ static char *read_all(FILE *from) {
     return text;
 }
 
-/* Its output in *text, to be freed. 0, or an exit status after a message. */
+/* Runs a program, its output in *text, to be freed. 0, or an exit status after a message. */
 static int run(char *const *argv, const struct runs_look *look, char **text) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {

@@ -150,7 +150,7 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
     return root;
 }
 
-/* And what behind them. */
+/* The part of the plan's record that stands behind its iterations. */
 static cJSON *record_end(struct planning *p, const char *explanation, cJSON *cores) {
     cJSON *root = cJSON_CreateObject();
     if (p->job.is->lay) p->job.is->lay(p->job.state, root);

@@ -21,8 +21,8 @@ int report_check(const char *file, const cJSON *record);
 
 /* Writes the page with these records in it, record[i] from file[i]. */
 void report_page(FILE *out, int records, const cJSON *const *record, const char *const *file);
-/* The same for one record that `maker` has made as `text`, with a check and a commit; 0, or an exit
- * status after a message. */
+/* report_page() of one record that `maker` has made as `text`, with a check and a commit; 0, or an
+ * exit status after a message. */
 int report_made(evn_output *output, const char *maker, const char *text);
 
 #endif

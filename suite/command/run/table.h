@@ -29,7 +29,7 @@ const char *workload_words(void);
 /* The i-th of all studies that workloads have; NULL beyond the last. */
 const struct study *workload_study(int i);
 
-/* Likewise the i-th of their commands. */
+/* The i-th of all commands that workloads have; NULL beyond the last. */
 const struct study *workload_command(int i);
 
 #endif

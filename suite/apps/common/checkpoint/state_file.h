@@ -18,7 +18,7 @@
 enum { STATE_PIECE = 1 << 17 };
 
 struct state_part {
-    uint64_t at, bytes, sum; /* bytes without what fills up */
+    uint64_t at, bytes, sum; /* bytes without padding */
 };
 
 struct state_file {

@@ -115,7 +115,8 @@ static evn_status list(struct halo *h, enum halo_kind kind) {
     return status;
 }
 
-/* An array anew where the one there is has too few slots; ranks have counted the same. */
+/* Allocates the shared array anew if it has too few slots. All ranks have counted the same slots,
+ * so they agree on it. */
 static evn_status make_array(struct halo *h) {
     size_t bytes = 0;
     for (int kind = 0; kind < HALO_KINDS; kind++) {

@@ -11,7 +11,7 @@
 
 /* RNR-94-007, table of coefficients in section 3: the constant of each component. */
 EVN_TABLE(double, exact_constant, 5) = {2, 1, 2, 2, 5};
-/* That table: in x, y and z of each component the coefficients of the first to the fourth
+/* From the same table, in x, y and z of each component, the coefficients of the first to the fourth
  * power. */
 EVN_TABLE(double, exact_power, 60) = {
     0, 5,   0.02, 0.5, /* x: density */

@@ -108,7 +108,7 @@ INLINE void passes_step(const struct passes *pass, const struct problem *p, stru
     phase_mark(s, t, NPBMZ_Z);
 }
 
-/* One of the four alone, over the whole zone. */
+/* One phase alone, the right-hand side or a direction, over the whole zone. */
 INLINE void passes_phase(const struct passes *pass, const struct problem *p, struct zone *z,
                          struct scratch *s, const struct workspace *w, const struct team *t,
                          int phase) {

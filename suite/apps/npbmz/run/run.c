@@ -195,7 +195,7 @@ static evn_status measure_or_recover(struct run *run) {
     return status;
 }
 
-/* All that is said about the end of it. */
+/* The result of a finished run: norms, whether they are right, times and counts. */
 static evn_status conclude(struct run *run, npbmz_result *r) {
     const struct problem *p = run->p;
     evn_status status = timed_end(&run->timed);

@@ -180,7 +180,7 @@ EVN_DEVICE_FUNCTION void row_begin(const struct penta *c, double T, EVN_LOCAL co
                                     end.l[penta_matrix(q)], MY(OWN_Y1 + q));
 }
 
-/* The rest of it; on to the next row. */
+/* Finishes the row that row_begin() has begun, and makes it the row before. */
 EVN_DEVICE_FUNCTION void row_finish(EVN_LOCAL double *row, double *own) {
     struct penta_end end;
     double p[3], below[3];

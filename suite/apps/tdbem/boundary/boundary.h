@@ -51,7 +51,7 @@ struct boundary {
  * `dt` do not resolve (|pole| dt > 1). EVN_MEMORY. The mesh may be closed afterwards. */
 evn_status boundary_open(struct boundary **out, const char *text, const struct mesh *mesh,
                          double dt);
-/* The same without a mesh and steps: items and files. */
+/* Checks items and files of such a text, before there is a mesh or a step. */
 evn_status boundary_check(const char *text);
 void boundary_close(struct boundary *b);
 

@@ -83,7 +83,7 @@ INLINE void pair_steps(const struct far *f, const struct far_target *t, const st
         }
 }
 
-/* Likewise of any number of steps. */
+/* pair_steps() for numbers of steps and taps that it is not compiled for. */
 static void pair_few(const struct far *f, const struct far_target *t, const struct far_pair *p,
                      const struct pair_size *is, const double *ring, double *local, int steps) {
     size_t n = p->entry * (size_t)f->taps, entry = p->entry;

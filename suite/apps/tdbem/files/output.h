@@ -23,8 +23,9 @@ struct table {
 /* A new row, to be filled; NULL without memory. */
 double *table_row(struct table *t);
 
-/* The same with two columns for each of `count` points instead of those with a row: NAN where row
- * is below 0. EVN_MEMORY; the caller frees to->value in any case. */
+/* Copies a table whose columns are pairs, one of each point with a row, to one with a pair for each
+ * of `count` points: that of row[i], NAN where row[i] is below 0. EVN_MEMORY; the caller frees
+ * to->value in any case. */
 evn_status table_spread(struct table *to, const struct table *from, int count, const int *row);
 
 /* Pressures at probes over the steps of a run. */

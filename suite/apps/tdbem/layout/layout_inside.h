@@ -11,9 +11,9 @@ struct vector {
     const double *value;
 };
 
-/* Those of the next rows of a slice, up to to-1, that are not empty, as far as k = last, numbered
- * from row `from` on; how many. `value` is that of the walk's row before and after; NULL where only
- * places are wanted. */
+/* Gathers the row-vectors that are not empty of the next rows of a slice, up to to-1, as far as
+ * k = last; they are numbered from row `from` on. Returns how many. `value` is that of the walk's
+ * row before and after; NULL where only places are wanted. */
 int layout_gather(struct slices_walk *walk, int from, int to, int last, const double **value,
                   struct vector *v);
 

@@ -180,7 +180,7 @@ static size_t size_of(const struct stream *s, int block) {
     return s->layout->begin[block + 1] - s->layout->begin[block];
 }
 
-/* One that somebody waits for, else the next one of the order; -1: none. */
+/* The block to be read next: one that somebody waits for, else the next of the order; -1: none. */
 static int next_block(struct stream *s, int *urgent) {
     for (int i = 0; i < s->layout->blocks; i++)
         if (s->block[i].waiters && s->block[i].state == ON_DISK) {

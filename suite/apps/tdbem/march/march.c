@@ -436,7 +436,7 @@ static evn_status conclude(struct march *m, long long iterations) {
     return m->ranks ? evn_cluster_agree(m->p->cluster, status) : status;
 }
 
-/* All that the steps need, and in *done those that a checkpoint has. */
+/* Makes all that the steps need; *done: number of steps that a checkpoint has. */
 static evn_status prepare(struct march *m, const evn_schedule *schedule, int *done) {
     evn_status status = room_check(m->o, m->p);
     if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)

@@ -482,8 +482,8 @@ static evn_status sample(struct slices **few, const struct source *from) {
 
 enum { LONG = 4000 }; /* columns from which on finding all ranges takes long */
 
-/* Where it does: too little memory is told from a sample of the columns. A
- * few per cent more than the estimate are wanted, so that it is hardly ever told later. */
+/* With that many columns too little memory is told from a sample of them, before the ranges are
+ * found. A few per cent more than the estimate are wanted, so that it is hardly ever told later. */
 static evn_status check_early(const tdbem *p, const struct source *from) {
     const double memory = p->options.memory;
     if (memory <= 0 || !from->maker || from->s->columns < LONG) return EVN_OK;

@@ -24,8 +24,8 @@ void matrices_close(tdbem *p); /* what the first has begun */
 /* The tasks and their weights alone: of many columns from some of them, without integrating. */
 evn_status matrices_tasks(tdbem *p);
 
-/* What they will need, from some columns, without integrating. The problem is as for
- * matrices_open(), and stays so. */
+/* What the matrices will need, reckoned from some columns, without integrating. The problem is as
+ * for matrices_open(), and stays so. */
 struct matrices_needs {
     int kmax;
     double values;                /* of the matrices */

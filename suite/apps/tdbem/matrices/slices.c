@@ -193,7 +193,7 @@ INLINE const struct place *place_of(const struct job *job, int i, int j) {
     return at == SIZE_MAX ? NULL : job->place + (at - job->before);
 }
 
-/* Its values. */
+/* The values of the row-vector at `place` in column j. */
 INLINE double *values_of(const struct job *job, const struct place *place, int j) {
     return job->value + job->begin[j - job->from] + place->at;
 }

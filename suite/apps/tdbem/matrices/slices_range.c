@@ -519,7 +519,7 @@ static int sweep_before(struct sweep *w, int cores) {
     return w->failed || w->stopped;
 }
 
-/* The columns behind it, and its columns as their rows. */
+/* Sweeps over the columns behind the interval, whose rows in it are the interval's own columns. */
 static int sweep_behind(struct sweep *w, int cores, double share) {
     struct arrays arrays;
     if (w->s->high == w->b->vertices) return 0;
@@ -624,7 +624,7 @@ static void add_run(struct slices *s, size_t *runs, size_t begin, int from, int 
     s->run[*runs].at = at + (size_t)(to - from); /* where the one after it begins */
 }
 
-/* Those of one column, and again for each filter. */
+/* Appends the runs of one column's rows, and again for each filter. */
 static void column_runs(struct slices *s, size_t *runs, const struct octree *o,
                         const struct cell *leaf, int filters) {
     const int vertices = o->cell[0].end, rows = s->rows / (1 + filters);

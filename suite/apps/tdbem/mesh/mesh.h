@@ -50,7 +50,7 @@ struct mesh {
  * file or mesh; the message names the first offending element. EVN_SYSTEM: the file cannot be read.
  * EVN_MEMORY. */
 evn_status mesh_open(struct mesh **out, const char *what);
-/* Likewise, with coordinates times `scale`. */
+/* mesh_open() with coordinates times `scale`. */
 evn_status mesh_open_scaled(struct mesh **out, const char *what, double scale);
 void mesh_close(struct mesh *mesh);
 

@@ -15,7 +15,7 @@ evn_status numbering_find(enum numbering *out, const char *name);
 /* Renumbers the vertices; mesh->number follows. NONE goes back to the file's order. */
 evn_status mesh_renumber(struct mesh *mesh, enum numbering numbering);
 
-/* Likewise, along a curve through the cube of `size` from `low` on, which holds the body. */
+/* mesh_renumber() along a curve through the cube of `size` from `low` on, which holds the body. */
 evn_status mesh_renumber_in(struct mesh *mesh, enum numbering numbering, double size,
                             const double low[3]);
 

@@ -52,7 +52,7 @@ static void walk_rows(const struct layout *l, take *take, void *to) {
         }
 }
 
-/* One of the sets of sums that a strip's bundles go to by turns. */
+/* Walks the bundles of a strip that add to set `set`; bundles go to the `sets` sets by turns. */
 static void walk_set(const struct layout *l, int strip, int set, int sets, take *take, void *to) {
     const struct part *p = &l->part[strip];
     const uint16_t *meta = l->meta + p->meta;
