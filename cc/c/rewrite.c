@@ -16,7 +16,8 @@ struct where {
 static void walk(struct source *s, int from, int to, struct where w);
 
 int rewrite_worth(const char *text) {
-    return strstr(text, "omp") && (strstr(text, "pragma") || strstr(text, "Pragma"));
+    return strstr(text, "omp") &&
+           (strstr(text, "pragma") || strstr(text, "Pragma") || strstr(text, "directive"));
 }
 
 int rewrite_speaks(const char *word, int length) {
@@ -299,6 +300,30 @@ static void look_for_pragma(struct source *s) {
     }
 }
 
+/* Whether text [from, to) has a list of units: a colon before a family. */
+static int has_list(const struct source *s, int from, int to) {
+    struct tokens t;
+    int found = 0;
+    lex(s, from, to, 0, &t);
+    for (int i = 1; i < t.count; i++)
+        found |= family_of(s, &t.at[i]) >= 0 && token_is(s, &t.at[i - 1], ":");
+    free(t.at);
+    return found;
+}
+
+/* [[omp::directive(teams .. num_teams(2:CPU:1))]] is not read. */
+static void look_for_attributes(struct source *s) {
+    const struct token *t = s->tokens.at;
+    for (int i = 1; i + 1 < s->tokens.count; i++) {
+        if (!token_is(s, &t[i], "directive") || !token_is(s, &t[i - 1], ":")) continue;
+        const int behind = after_bracket(s, &s->tokens, i + 1, s->tokens.count);
+        if (behind > 0 && has_list(s, t[i + 1].begin, t[behind - 1].end))
+            error(s, t[i].begin,
+                  "directives of compute units are not read from attributes; write #pragma omp, or "
+                  "_Pragma(\"omp ..\")");
+    }
+}
+
 /* Whether a directive is ours, or a macro's text has a list of units or such a directive. */
 static int is_ours(struct source *s, int at) {
     struct directive d;
@@ -308,13 +333,9 @@ static int is_ours(struct source *s, int at) {
         directive_close(&d);
         return ours;
     }
-    struct tokens t;
-    int found = 0;
-    lex(s, s->tokens.at[at].begin + 1, s->tokens.at[at].end, 0, &t);
-    for (int i = 2; i + 1 < t.count && token_is(s, &t.at[0], "define"); i++)
-        found |= family_of(s, &t.at[i]) >= 0 && token_is(s, &t.at[i - 1], ":");
-    free(t.at);
-    return found;
+    const struct token *line = &s->tokens.at[at];
+    const char *c = token_letters(s, line) + 1;
+    return !strncmp(c + strspn(c, " \t"), "define", 6) && has_list(s, line->begin + 1, line->end);
 }
 
 int rewrite_ours(const char *text) {
@@ -343,6 +364,7 @@ int rewrite(struct source *s) {
     s->inner = source_inner(s);
     if (!s->preprocessed) look_for_pragma(s);
     if (!s->unseen) walk(s, 0, s->tokens.count, (struct where){0});
+    look_for_attributes(s);
     math_warn(s);
     if (s->edits && !s->preprocessed) look_for_words(s);
     return s->edits;

@@ -104,6 +104,7 @@ class Cxx(Case):
                 (loop, "for (auto it = v.begin(); it != v.end(); ++it) it++;", 8, "\"it\" is the variable of the loop over compute units"),
                 (loop + " reduction(+ : v)", "for (int i = 0; i < n; i++) {}", 7, "reduction: \"v\" is no number"),
                 (loop + " reduction(^ : x)", "for (int i = 0; i < n; i++) {}", 7, "reduction: \"x\" is no integer"),
+                ("[[omp::directive(" + loop[12:] + ")]]", "for (int i = 0; i < n; i++) {}", 7, "compute units are not read from attributes"),
                 (loop.replace("2:", "x:"), "for (int i = 0; i < n; i++) {}", 7, "num_teams: the number of units is no integer"),
                 (loop + " batch(main)", "for (int i = 0; i < n; i++) {}", 7, "batch: expected a function void main("),
                 (loop, "for (int i = 0; i < n; i++) undeclared(i);", 8, "undeclared"),
