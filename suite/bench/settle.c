@@ -4,16 +4,21 @@
  * begins, the worst of all instances, after 6 and 15 of them and in the last; the best that is
  * possible, of consecutive tasks where the schedule has such; what a new plan would have by the
  * means of 15 such times, which is more than that since chance makes some units longer; the last
- * instance before which a task moved, and how many moved over the number of tasks; the processor
- * time of an instance of learning, and its part of the loop's time; and the memory of the schedule.
+ * instance before which a task moved, and how many moved over the number of tasks; the longest
+ * processor time of learning from an instance; that of all instances, and of the last half of
+ * them, as a part of the loop's time; and the memory of the schedule. A schedule is told what a
+ * loop tells it: the units' times, and those of tasks where it asks.
  *
- * Run: settle [-s SCHEDULE] [-n INSTANCES] [-q] [-u] [-t] [-g] [TASKS UNITS]; without a size, all
- * of up to a million tasks, which takes some minutes; -q: those of up to 100,000, in half a minute
- * of processor time. -u: units have equal speeds; -t: their speeds are not told; -g: the tasks are
- * a grid whose neighbours exchange. Nothing but the processor time depends on the machine. */
+ * Run: settle [-s SCHEDULE] [-n INSTANCES] [-l US] [-q] [-u] [-t] [-g] [-o] [TASKS UNITS]; without
+ * a size, all of up to a million tasks, which takes some minutes; -q: those of up to 100,000, in
+ * half a minute of processor time. -l: microseconds that a task takes in the mean (425); -u: units
+ * have equal speeds; -t: their speeds are not told; -g: the tasks are a grid whose neighbours
+ * exchange; -o: units could take tasks of others, as cores may, but here they never do. Nothing but
+ * the processor time depends on the machine. */
 #define _POSIX_C_SOURCE 200809L
 #include <evener.h>
 #include <evener/schedule.h>
+#include "schedule/version.h"
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +28,7 @@
 #include <unistd.h>
 
 enum { INSTANCES = 1000, COSTS = 16 };
-#define SECOND 1e-4 /* s of a task that costs 1 on a unit of speed 1 */
+#define USUAL 425.0 /* us of a task, where none are told: units have a speed of 2 in the mean */
 
 static const char *const schedules[] = {"map", "auto", "guided:time", "binpack:time", "interval"};
 enum { SCHEDULES = sizeof schedules / sizeof *schedules };
@@ -34,14 +39,17 @@ static const int sizes[][2] = {{100, 2},      {100, 8},       {1000, 4},     {10
 enum { SIZES = sizeof sizes / sizeof *sizes, QUICK = 100000, KNOWN = 15 };
 
 struct options {
-    int instances, equal, untold, grid, quick;
+    int instances, equal, untold, grid, quick, steals;
+    double us; /* of a task in the mean */
 };
 
 struct loop {
     int tasks, units;
     double *cost, *speed, *seconds, *busy;
     int *owner, *before;
-    double even; /* s of an instance in which all units are done at once */
+    double second; /* s of a task that costs 1 on a unit of speed 1 */
+    double clock;  /* s that it takes to read the clock */
+    double even;   /* s of an instance in which all units are done at once */
 };
 
 static double draw(unsigned long long *seed) {
@@ -60,6 +68,16 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* What now() takes, s. */
+static double of_clock(void) {
+    double least = 1;
+    for (int i = 0; i < 1000; i++) {
+        const double start = now();
+        least = fmin(least, now() - start);
+    }
+    return least;
+}
+
 static void *room(size_t n, size_t size) {
     void *p = calloc(n, size);
     if (p) return p;
@@ -70,6 +88,8 @@ static void *room(size_t n, size_t size) {
 static struct loop open_loop(int tasks, int units, const struct options *o) {
     static const double speeds[] = {1, 1, 2, 4};
     struct loop l = {.tasks = tasks, .units = units};
+    l.clock = of_clock();
+    l.second = o->us * 1e-6 * 2 / ((1 + COSTS) / 2.0);
     const size_t n = (size_t)tasks, u = (size_t)units;
     unsigned long long seed = 12345;
     double work = 0, speed = 0;
@@ -79,7 +99,7 @@ static struct loop open_loop(int tasks, int units, const struct options *o) {
     l.before = room(n, sizeof *l.before);
     l.speed = room(u, sizeof *l.speed);
     l.busy = room(u, sizeof *l.busy);
-    for (int t = 0; t < tasks; t++) work += l.cost[t] = SECOND * (1 + floor(COSTS * draw(&seed)));
+    for (int t = 0; t < tasks; t++) work += l.cost[t] = l.second * (1 + floor(COSTS * draw(&seed)));
     for (int i = 0; i < units; i++) speed += l.speed[i] = o->equal ? 1 : speeds[i % 4];
     l.even = work / speed;
     return l;
@@ -118,8 +138,8 @@ static int fits(const struct loop *l, double longest) {
 /* Whether the units could take all that tasks cost, whose costs are whole numbers. */
 static int could_fit(const struct loop *l, double longest) {
     double room = 0, work = 0;
-    for (int t = 0; t < l->tasks; t++) work += l->cost[t] / SECOND;
-    for (int u = 0; u < l->units; u++) room += floor(longest * l->speed[u] / SECOND + 1e-9);
+    for (int t = 0; t < l->tasks; t++) work += l->cost[t] / l->second;
+    for (int u = 0; u < l->units; u++) room += floor(longest * l->speed[u] / l->second + 1e-9);
     return room >= work - 0.5;
 }
 
@@ -193,6 +213,23 @@ static double run(struct loop *l, const evn_schedule *s) {
     return longest / l->even;
 }
 
+/* Tells the schedule of an instance, as a loop does; the processor time that it takes, s. */
+static double tell(struct loop *l, evn_schedule *s, int same) {
+    double *unit_s = schedule_unit_times(s);
+    evn_status status = EVN_OK;
+    memset(l->busy, 0, (size_t)l->units * sizeof *l->busy);
+    for (int t = 0; t < l->tasks; t++) l->busy[l->owner[t]] += l->seconds[t];
+    const double start = now();
+    if (unit_s) {
+        memcpy(unit_s, l->busy, (size_t)l->units * sizeof *unit_s);
+        status = schedule_learn_units(s, l->owner, l->seconds, same);
+    } else {
+        status = evn_schedule_learn(s, l->owner, l->seconds);
+    }
+    if (status) exit(1);
+    return fmax(now() - start - l->clock, 0);
+}
+
 static void line(const char *spec, int tasks, int units, double noise, const struct options *o) {
     struct loop l = open_loop(tasks, units, o);
     unsigned long long seed = 777;
@@ -208,7 +245,9 @@ static void line(const char *spec, int tasks, int units, double noise, const str
         exit(2);
     }
     const double opened = now() - begun;
+    schedule_set_stealing(s, o->steals);
     double first = 0, worst = 0, at[2] = {0}, ratio = 0, learnt = 0, most = 0, loop = 0;
+    double late = 0, late_loop = 0;
     long moved = 0;
     int last = 0;
     for (int i = 0; i < o->instances; i++) {
@@ -224,20 +263,20 @@ static void line(const char *spec, int tasks, int units, double noise, const str
         loop += ratio * l.even;
         if (noise > 0)
             for (int t = 0; t < tasks; t++) l.seconds[t] *= fmax(0.1, 1 + noise * normal(&seed));
-        const double start = now();
-        if (evn_schedule_learn(s, l.owner, l.seconds)) exit(1);
-        const double took = now() - start;
+        const double took = tell(&l, s, i && !moves);
         learnt += took;
+        late += 2 * i >= o->instances ? took : 0;
+        late_loop += 2 * i >= o->instances ? ratio * l.even : 0;
         most = fmax(most, took);
     }
     const struct mallinfo2 full = mallinfo2();
     const int consecutive = !strncmp(spec, "guided", 6) || !strncmp(spec, "interval", 8);
     printf(
-        "%-13s %7d x %-4d %4.0f %% %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %5d %7.3f %8.4f %8.4f "
+        "%-13s %7d x %-4d %4.0f %% %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %5d %7.3f %8.4f %6.2f "
         "%6.2f %6.0f %8.4f\n",
         spec, tasks, units, 100 * noise, first, worst, at[0], at[1], ratio, best(&l, consecutive),
-        known(&l, noise, consecutive), last, (double)moved / tasks, learnt / o->instances, most,
-        100 * learnt / loop,
+        known(&l, noise, consecutive), last, (double)moved / tasks, most, 100 * learnt / loop,
+        100 * late / late_loop,
         (double)(full.uordblks + full.hblkhd - empty.uordblks - empty.hblkhd) / tasks, opened);
     fflush(stdout);
     evn_schedule_close(s);
@@ -246,21 +285,24 @@ static void line(const char *spec, int tasks, int units, double noise, const str
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.instances = 40};
+    struct options o = {.instances = 40, .us = USUAL};
     const char *only = NULL;
     int c;
-    while ((c = getopt(argc, argv, "s:n:qutg")) != -1) {
+    while ((c = getopt(argc, argv, "s:n:l:qutgo")) != -1) {
         if (c == 's') only = optarg;
         if (c == 'n') o.instances = atoi(optarg);
+        if (c == 'l') o.us = atof(optarg);
         if (c == 'q') o.quick = 1;
         if (c == 'u') o.equal = 1;
         if (c == 't') o.untold = 1;
         if (c == 'g') o.grid = 1;
+        if (c == 'o') o.steals = 1;
         if (c == '?') return 2;
     }
-    printf("%-13s %14s %6s %7s %7s %7s %7s %7s %7s %7s %5s %7s %8s %8s %6s %6s %8s\n", "schedule",
+    if (o.instances < 1 || !(o.us > 0 && o.us < 1e9)) return 2;
+    printf("%-13s %14s %6s %7s %7s %7s %7s %7s %7s %7s %5s %7s %8s %6s %6s %6s %8s\n", "schedule",
            "tasks x units", "noise", "first", "worst", "6", "15", "last", "best", "known", "until",
-           "moved", "learn s", "most s", "% loop", "B/task", "open s");
+           "moved", "most s", "% loop", "% late", "B/task", "open s");
     const int given = argc - optind == 2;
     for (int k = 0; k < SCHEDULES; k++)
         for (int i = 0; i < (given ? 1 : SIZES); i++) {

@@ -14,6 +14,7 @@ enum { TASKS = 64, UNITS = 2, MANY = 4096, MOST = 100000 };
 #define STEP     1e-4 /* s of an instance on undisturbed units */
 #define PREEMPT  3e-3 /* s of a time slice */
 #define EPISODE  2e-2 /* s for which a core is shared */
+#define LENGTH   5e-3 /* s of an instance of MANY tasks */
 #define LEARNING 3e-7 /* s that learning takes a task */
 
 /* What happens to units in the virtual clock. */
@@ -252,11 +253,12 @@ TEST(refused) {
 }
 
 /* An instance of many tasks, of which some are disturbed. Sums of such times are exact. */
-static void take_times(unsigned long long *seed, int slow) {
+static void take_times(unsigned long long *seed, int slow, double length) {
     const int late = draw(seed) < 0.05 ? (int)(draw(seed) * MANY) : -1;
     for (int t = 0; t < MANY; t++) {
-        const double noise = draw(seed), base = STEP * UNITS / MANY * (owner[t] == slow ? 1.5 : 1);
-        seconds[t] = base * (0.9 + 0.2 * noise) + (t == late ? PREEMPT : 0);
+        const double noise = draw(seed),
+                     base = length * UNITS / MANY * (owner[t] == slow ? 1.5 : 1);
+        seconds[t] = base * (0.9 + 0.2 * noise) + (t == late ? 30 * length : 0);
         seconds[t] = ldexp(floor(ldexp(seconds[t], 44)), -44);
     }
 }
@@ -275,7 +277,16 @@ static struct pool_turn teach_apart(evn_schedule *s) {
     return turn;
 }
 
-/* It decides as one that is told all times, in each instance. */
+/* The second, which is told the units' times, has decided as the first; 1: tasks move. */
+static int decide_alike(evn_schedule *told, evn_schedule *other) {
+    assert_int_equal(evn_schedule_instance(other), evn_schedule_instance(told));
+    const int *next = evn_schedule_owner(told);
+    assert_memory_equal(evn_schedule_owner(other), next, MANY * sizeof *owner);
+    return memcmp(owner, next, MANY * sizeof *owner) != 0;
+}
+
+/* It decides as one that is told all times, in each instance, where these are so long that the
+ * times of all tasks are added up. */
 TEST(apart) {
     evn_schedule *told = open_even("map", MANY, 1, owner, seconds);
     evn_schedule *apart = open_even("map", MANY, 1, owner, seconds);
@@ -284,20 +295,47 @@ TEST(apart) {
     assert_int_equal(lessons_suffice(apart), 1);
     for (int i = 0; i < 6000; i++) {
         memcpy(owner, evn_schedule_owner(told), MANY * sizeof *owner);
-        take_times(&seed, i / 2000);
+        take_times(&seed, i / 2000, LENGTH);
         assert_int_equal(evn_schedule_learn(told, owner, seconds), EVN_OK);
         const struct pool_turn turn = teach_apart(apart);
         means += turn.lesson == POOL_MEAN;
         agreed += turn.lesson == POOL_MEAN && turn.agreed;
-        assert_int_equal(evn_schedule_instance(apart), evn_schedule_instance(told));
-        const int *next = evn_schedule_owner(told);
-        assert_memory_equal(evn_schedule_owner(apart), next, MANY * sizeof *owner);
-        moves += memcmp(owner, next, MANY * sizeof *owner) != 0;
+        moves += decide_alike(told, apart);
     }
     if (means < 10 || agreed < 2 || moves < 3)
         fail_msg("%d means, %d of them of several looks, %d moves", means, agreed, moves);
     evn_schedule_close(told);
     evn_schedule_close(apart);
+}
+
+static evn_status teach_units(evn_schedule *s, int same) {
+    double *unit_s = schedule_unit_times(s);
+    memset(unit_s, 0, UNITS * sizeof *unit_s);
+    for (int t = 0; t < MANY; t++) unit_s[owner[t]] += seconds[t] == seconds[t] ? seconds[t] : 0;
+    return schedule_learn_units(s, owner, seconds, same);
+}
+
+/* So does one in the same process, which looks at tasks' times in few of the short instances, and
+ * finds out then whether they are times. */
+TEST(units_suffice) {
+    evn_schedule *told = open_even("map", MANY, 1, owner, seconds);
+    evn_schedule *units = open_even("map", MANY, 1, owner, seconds);
+    unsigned long long seed = 1;
+    int moves = 0, same = 0, refused = 0;
+    for (int i = 0; i < 6000; i++) {
+        memcpy(owner, evn_schedule_owner(told), MANY * sizeof *owner);
+        take_times(&seed, i / 2000, STEP);
+        assert_int_equal(evn_schedule_learn(told, owner, seconds), EVN_OK);
+        assert_int_equal(teach_units(units, same), EVN_OK);
+        same = !decide_alike(told, units);
+        moves += !same;
+    }
+    seconds[MANY - 1] = NAN;
+    for (int i = 0; i < 400; i++) refused += teach_units(units, 1) == EVN_USAGE;
+    if (moves < 3 || refused < 2 || refused > 40)
+        fail_msg("%d moves, wrong times refused in %d of 400 instances", moves, refused);
+    evn_schedule_close(told);
+    evn_schedule_close(units);
 }
 
 RUN_TESTS(NULL, NULL)

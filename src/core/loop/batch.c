@@ -89,6 +89,7 @@ double batch_end(evn_batch *b) {
 
 void batch_settle(evn_batch *b) {
     double *added = b->loop->added;
+    b->worker->adds = 1;
     for (int i = 0; i < b->count; i++) {
         b->seconds[b->task[i]] += added[b->task[i]];
         added[b->task[i]] = 0;

@@ -101,6 +101,7 @@ struct worker {
     int met_long;                       /* 1: what was timed at once was long */
     int tasks;                          /* tasks computed in this instance */
     int stolen;                         /* of these, other units' */
+    int adds;                           /* 1: evn_batch_add() was called */
     double busy;                        /* s in bodies in this instance */
     double copy;                        /* s of moving regions in this instance */
     double shared_wall, shared_work;    /* s in evn_batch_share(), and of its cores in tasks */
@@ -171,6 +172,7 @@ struct evn_loop {
     struct worker *worker;
     int *owner, *before; /* unit of each task now, and in the instance before */
     int assignment;      /* counts changes of `owner` */
+    int learnt;          /* `assignment` in the last instance that the schedule was told of */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
     int steady; /* 1: `owner` is as in the last run, and as in the next one; without ranks only
                    while the schedule's version is version_run */

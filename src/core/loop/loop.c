@@ -195,7 +195,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         const evn_unit *unit = evn_units_get(loop->units, u);
         w->speed = evn_unit_speed(unit) / unit_slowness(unit);
         w->common = (evn_burst){.kind = kind, .count = 1, .instance = loop_instance(loop)};
-        w->tasks = w->stolen = 0;
+        w->tasks = w->stolen = w->adds = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;
         w->status = EVN_OK;
         loop->looks |= w->met_long;
@@ -316,6 +316,20 @@ static void count_run(evn_loop *loop, double wall) {
     loop->ran = 1;
 }
 
+/* What the schedule learns from: while each unit owns the tasks that it does, on its cores, their
+ * times in all, and those of single tasks now and then. */
+static evn_status learn(evn_loop *loop) {
+    if (schedule_pass(loop->schedule)) return EVN_OK;
+    int apart = evn_units_gpus(loop->units) > 0;
+    for (int u = 0; u < loop->count; u++) apart |= loop->worker[u].stolen || loop->worker[u].adds;
+    double *unit_s = apart ? NULL : schedule_unit_times(loop->schedule);
+    for (int u = 0; unit_s && u < loop->count; u++) unit_s[u] = loop->worker[u].busy;
+    const int same = loop->learnt == loop->assignment;
+    loop->learnt = loop->assignment;
+    return unit_s ? schedule_learn_units(loop->schedule, loop->owner, loop->seconds, same)
+                  : evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+}
+
 /* Ends a run: regions, totals, schedule. */
 static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
@@ -323,8 +337,8 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) count_run(loop, wall);
     if (loop->together)
         status = loop->ranks->learn(loop, status);
-    else if (!status && !schedule_pass(loop->schedule))
-        status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+    else if (!status)
+        status = learn(loop);
     loop_ended(loop);
     const struct loop_watcher *watcher = loop_watcher;
     if (watcher && !status) watcher->ended(loop);

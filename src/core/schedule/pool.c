@@ -6,6 +6,8 @@
 
 #define LEARN_S  1.2e-7 /* s of learning for each task: some 400 instructions */
 #define SHARE    0.01   /* part of the loop's time that learning may take */
+#define TAKE_S   3e-9   /* s of adding up a task's time, where one thread does so for all units */
+#define TAKES    0.003  /* part of the loop's time for that; the rest of SHARE is for lessons */
 #define LONGER   2.0    /* ratio to the shortest recent instance of a disturbed one */
 #define DEPARTED 0.05   /* relative change of a unit's time that is a departure */
 #define FREE_S   2e-3   /* s up to which a lesson is free at the beginning */
@@ -46,14 +48,14 @@ struct pool *pool_open(int tasks, int units, int instances) {
 }
 
 static void begin_look(struct pool *p) {
-    p->seen = p->summed = p->high = p->strange = 0;
+    p->seen = p->summed = p->taken = p->high = p->strange = 0;
     p->length = 0;
     p->least = INFINITY;
 }
 
 void pool_forget(struct pool *p) {
     begin_look(p);
-    p->passed = p->agreed = p->known = 0;
+    p->passed = p->agreed = p->known = p->held = 0;
 }
 
 struct pool *pool_change(const struct pool *p, int tasks) {
@@ -69,44 +71,45 @@ struct pool *pool_change(const struct pool *p, int tasks) {
     return fresh;
 }
 
-int pool_count(struct pool *p, double total) {
-    p->seen++;
-    p->least = fmin(p->least, total);
-    const int high = p->usual > 0 && total > LONGER * p->usual;
-    p->high += high;
-    return high;
+/* 1 if the owners are those of the sums. The first ones are, unless `same` says that they are still
+ * what they were. */
+static int are_known(struct pool *p, const int *owner, int same) {
+    const size_t bytes = (size_t)p->tasks * sizeof *owner;
+    const int are = (same && p->held) || memcmp(p->owner, owner, bytes) == 0;
+    p->held = are || !(p->summed || p->agreed);
+    if (are || !p->held) return are;
+    memcpy(p->owner, owner, bytes);
+    p->known = 0;
+    return 1;
 }
 
-/* Adds an instance to the sums, or leaves it out. */
-static void take(struct pool *p, const int *owner, const double *seconds, double total) {
-    const size_t n = (size_t)p->tasks;
-    const int high = pool_count(p, total);
-    if (memcmp(p->owner, owner, n * sizeof *owner) != 0) {
-        if (p->summed || p->agreed) {
-            p->strange++;
-            return;
-        }
-        memcpy(p->owner, owner, n * sizeof *owner);
-        p->known = 0;
+/* Adds the units' times of an instance to the sums, or leaves it out. 1: its tasks' times are
+ * added, too; not in all, where there are so many tasks that this would take too long. */
+static int takes(struct pool *p, const int *owner, int same, double total) {
+    const double price = p->apart ? 0 : TAKE_S * p->tasks;
+    const int high = p->usual > 0 && total > LONGER * p->usual;
+    p->seen++;
+    p->high += high;
+    p->least = fmin(p->least, total);
+    p->due = fmin(p->due + TAKES * total / p->units, price);
+    if (!are_known(p, owner, same)) {
+        p->strange++;
+        return 0;
     }
-    if (high && p->filter) return;
-    if (p->summed++)
-        for (size_t t = 0; t < n; t++) p->sum[t] += seconds[t];
-    else
-        memcpy(p->sum, seconds, n * sizeof *seconds);
+    if (high && p->filter) return 0;
+    if (!p->summed++) memset(p->unit_sum, 0, (size_t)p->units * sizeof *p->unit_sum);
+    for (int u = 0; u < p->units; u++) p->unit_sum[u] += p->unit_now[u];
+    if (p->due < price && !p->wanted) return 0;
+    p->due -= price;
+    p->wanted = 0;
+    return 1;
 }
 
 /* Time of each unit; 1 if one differs from the last lesson. */
 static int departs(struct pool *p) {
     int departed = !p->known;
-    if (p->apart) {
-        memcpy(p->unit_now, p->unit_sum, (size_t)p->units * sizeof *p->unit_now);
-    } else {
-        memset(p->unit_now, 0, (size_t)p->units * sizeof *p->unit_now);
-        for (int t = 0; t < p->tasks; t++) p->unit_now[p->owner[t]] += p->sum[t];
-    }
     for (int u = 0; u < p->units; u++) {
-        p->unit_now[u] /= p->summed;
+        p->unit_now[u] = p->unit_sum[u] / p->summed;
         if (!p->known) continue;
         const double off = p->unit_was[u] > 0 ? fabs(p->unit_now[u] / p->unit_was[u] - 1) : 0;
         departed |= off > fmax(DEPARTED, SPREADS * p->spread[u]);
@@ -161,10 +164,17 @@ static void look(struct pool *p, struct pool_turn *turn) {
         return;
     }
     if (!p->summed || (was_filtered && !p->filter)) return;
-    const int departed = departs(p);
-    turn->agreed = !departed && p->agreed;
-    turn->instances = p->summed + (departed ? 0 : p->agreed);
-    turn->lesson = pays(p, departed || p->grow < GROWN) ? POOL_MEAN : POOL_KEPT;
+    const int departed = departs(p), urgent = departed || p->grow < GROWN;
+    if (departed) p->agreed = 0;
+    const int paid = pays(p, urgent);
+    if (!p->taken) { /* there is nothing to learn from yet */
+        p->wanted = paid;
+        p->credit += paid ? LEARN_S * p->tasks : 0;
+        return;
+    }
+    turn->agreed = p->agreed;
+    turn->instances = p->taken + p->agreed;
+    turn->lesson = paid ? POOL_MEAN : POOL_KEPT;
     if (turn->lesson == POOL_KEPT) p->agreed = turn->instances;
 }
 
@@ -181,9 +191,9 @@ static int is_free(const struct pool *p, double length) {
            (p->lessons < SETTLING && (p->lessons + 1) * cost <= FREE * length * p->instances);
 }
 
-int pool_pass(struct pool *p, double total) {
+static int pass(struct pool *p, double total) {
     const double length = total / p->units, cost = LEARN_S * p->tasks;
-    p->credit = fmin(p->credit + SHARE * length, CREDIT * cost);
+    p->credit = fmin(p->credit + (SHARE - TAKES) * length, CREDIT * cost);
     p->passed++;
     if (is_free(p, length) || is_long(p, total)) {
         p->usual = total;
@@ -195,7 +205,7 @@ int pool_pass(struct pool *p, double total) {
     return 0;
 }
 
-int pool_end_instance(struct pool *p, struct pool_turn *turn) {
+static int end_instance(struct pool *p, struct pool_turn *turn) {
     if (p->seen < p->grow && p->length < POOL_SHORT) return 0;
     look(p, turn);
     const int learns = turn->lesson == POOL_MEAN || turn->lesson == POOL_LAST;
@@ -204,7 +214,7 @@ int pool_end_instance(struct pool *p, struct pool_turn *turn) {
     return passed;
 }
 
-int pool_end_alone(struct pool *p) {
+static int end_alone(struct pool *p) {
     const int passed = p->passed;
     pool_forget(p);
     return passed;
@@ -215,18 +225,19 @@ void pool_set_apart(struct pool *p, int apart) {
     p->apart = apart;
 }
 
-int pool_add(struct pool *p, const int **owner, const double **seconds, double total) {
+struct pool_turn pool_note(struct pool *p, const int *owner, int same, int *passed) {
     struct pool_turn turn = {0};
-    pool_set_apart(p, 0);
-    if (pool_pass(p, total)) return pool_end_alone(p);
-    take(p, *owner, *seconds, total);
-    const int passed = pool_end_instance(p, &turn);
-    pool_turn(&turn, p->tasks, NULL, p->sum, p->before);
-    if (turn.lesson == POOL_MEAN) {
-        *owner = p->owner;
-        *seconds = p->sum;
+    double total = 0;
+    for (int u = 0; u < p->units; u++) total += p->unit_now[u];
+    if (!(total < INFINITY)) total = 0; /* the lesson finds out */
+    if (pass(p, total)) {
+        turn.lesson = POOL_LAST;
+        *passed = end_alone(p);
+        return turn;
     }
-    return passed;
+    if (takes(p, owner, same, total)) turn.taken = p->taken++ ? POOL_ADDED : POOL_BEGINS;
+    *passed = end_instance(p, &turn);
+    return turn;
 }
 
 /* Computes the sum of weights; each unit's, under the owners of `sum`, goes to unit_now. */
@@ -248,7 +259,7 @@ void pool_scale(double *sum, const double *before, const double *now, int n) {
 }
 
 void pool_weights(struct pool *p, const double *before, const double *now) {
-    if (p->summed && !p->apart) pool_scale(p->sum, before, now, p->tasks);
+    if (p->taken && !p->apart) pool_scale(p->sum, before, now, p->tasks);
     if (p->agreed && !p->apart) pool_scale(p->before, before, now, p->tasks);
     const double were = weigh_units(p, before);
     for (int u = 0; u < p->units; u++)

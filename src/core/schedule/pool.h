@@ -2,12 +2,13 @@
  * than a hundredth of the loop's time and a preempted thread has no effect.
  *
  * An instance of at least POOL_LONG seconds, in which learning is cheap, goes to the policy
- * directly. Shorter ones are summed, one addition a task, until they fill POOL_SHORT seconds; the
- * policy learns their mean as one instance. Learning is paid from a budget: each instance earns a
- * hundredth of its length. If tasks are so many that learning costs more than POOL_SHORT earns,
- * sums in which each unit took as long as before are merged with the next. Some lessons are on
- * credit, a hundredth of a second at most, so that a change of a unit is noticed after POOL_SHORT;
- * and the first ones are free as far as all of the loop is much longer.
+ * directly. Shorter ones are summed, one addition a unit and, as far as there is time for it, one a
+ * task, until they fill POOL_SHORT seconds; the policy learns the mean of the latter as one
+ * instance. Learning is paid from a budget: each instance earns 7 thousandths of its length for
+ * lessons, and 3 for adding up tasks' times. If tasks are so many that learning costs more than
+ * POOL_SHORT earns, sums in which each unit took as long as before are merged with the next. Some
+ * lessons are on credit, a hundredth of a second at most, so that a change of a unit is noticed
+ * after POOL_SHORT; and the first ones are free as far as all of the loop is much longer.
  *
  * An instance twice as long as the shortest recent one is left out, unless a quarter of all are; so
  * is one under other owners. If those are the majority, as where units draw, the last instance
@@ -27,12 +28,7 @@ struct pool;
 /* `instances` to come, 0: many. NULL: not enough memory. Freed with free(). */
 struct pool *pool_open(int tasks, int units, int instances);
 
-/* Adds an instance in which `owner` ran the tasks in *seconds, `total` in all. Returns the number
- * of instances that the policy learns from now, with *owner and *seconds to learn, valid until the
- * next call; 0: nothing yet. */
-int pool_add(struct pool *p, const int **owner, const double **seconds, double total);
-
-/* What is done with the times of an instance's tasks where others than the pool have them. */
+/* What is done with the times of an instance's tasks. */
 struct pool_turn {
     enum {
         POOL_LEFT_OUT,

@@ -12,34 +12,33 @@ struct pool {
     double credit; /* s of learning that were earned and not spent */
     int passed;    /* instances since the last lesson */
     int known;     /* unit_was holds, under the present owners */
+    int held;      /* `owner` is what it was in the last instance */
+    int wanted;    /* the next instance's tasks' times are added in any case */
+    double due;    /* s of adding up tasks' times that were earned and not spent */
     int filter;    /* long instances are left out */
-    int apart;     /* others have `sum` and `before` (pool_note()) */
+    int apart;     /* others have `sum` and `before` (lessons.h) */
     double usual;  /* s of all tasks together in the shortest instance before the last look */
     /* since the last look */
-    int seen, summed, high, strange; /* instances; in `sum`; long; under other owners */
-    double length;                   /* s of these instances */
-    double least;                    /* least s of all tasks together */
-    int agreed;                      /* instances in `before` */
+    int seen, summed, taken; /* instances; in `unit_sum`; in `sum` */
+    int high, strange;       /* long instances; under other owners */
+    double length;           /* s of these instances */
+    double least;            /* least s of all tasks together */
+    int agreed;              /* instances in `before` */
     int *owner;
-    double *sum;    /* s of each task, since the last look */
-    double *before; /* s of each task, over looks that agreed since the last lesson */
-    double *unit_now,
-        *unit_was;    /* s of each unit in an instance, at this look and the last lesson */
-    double *unit_sum; /* s of each unit in `sum`, where others have that */
-    double *spread;   /* relative spread of each unit's time */
+    double *sum;                 /* s of each task, since the last look */
+    double *before;              /* s of each task, over looks that agreed since the last lesson */
+    double *unit_now, *unit_was; /* s of each unit: in the instance that pool_note() is told of, and
+                                    in the mean of this look; in that of the last lesson */
+    double *unit_sum;            /* s of each unit since the last look */
+    double *spread;              /* relative spread of each unit's time */
 };
 
 /* Sums that lie elsewhere now, or here again, are lost. */
 void pool_set_apart(struct pool *p, int apart);
 
-/* An instance of `total` seconds passes; 1: it is learnt from alone, which ends it. */
-int pool_pass(struct pool *p, double total);
-int pool_end_alone(struct pool *p);
-
-/* An instance that pool_pass() does not end alone: pool_count() counts it, 1 if it is long; then
- * pool_end_instance() returns how many instances there is a lesson of, 0: it is not time for one.
- */
-int pool_count(struct pool *p, double total);
-int pool_end_instance(struct pool *p, struct pool_turn *turn);
+/* An instance has passed in which the units took p->unit_now under `owner`; `same`: as the one
+ * before. What is done with its tasks' times, and in *passed how many instances the policy learns
+ * from now. */
+struct pool_turn pool_note(struct pool *p, const int *owner, int same, int *passed);
 
 #endif

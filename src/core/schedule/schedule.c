@@ -8,7 +8,7 @@
 #include "schedule/capacity.h"
 #include "schedule/core_reassignment.h"
 #include "schedule/policy.h"
-#include "schedule/pool.h"
+#include "schedule/pool_state.h"
 #include "schedule/problem.h"
 #include "schedule/version.h"
 #include <limits.h>
@@ -249,9 +249,36 @@ void schedule_give_lesson(evn_schedule *s, const int *owner, const double *secon
         decisions.schedule(s, settled ? "no longer settled" : "settled");
 }
 
+double *schedule_unit_times(evn_schedule *s) {
+    if (s->pool) pool_set_apart(s->pool, 0);
+    return s->pool ? s->pool->unit_now : NULL;
+}
+
+evn_status schedule_learn_units(evn_schedule *s, const int *owner, const double *seconds,
+                                int same) {
+    struct pool *p = s->pool;
+    double total;
+    s->instance++;
+    const struct pool_turn turn = pool_note(p, owner, same, &s->passed);
+    evn_status status = EVN_OK;
+    if (turn.taken || turn.lesson == POOL_LAST)
+        status = schedule_check_times(s, owner, seconds, &total);
+    if (status) {
+        pool_forget(p);
+        return status;
+    }
+    pool_turn(&turn, p->tasks, seconds, p->sum, p->before);
+    if (turn.lesson == POOL_MEAN) schedule_give_lesson(s, p->owner, p->sum);
+    if (turn.lesson == POOL_LAST) schedule_give_lesson(s, owner, seconds);
+    return EVN_OK;
+}
+
 int schedule_pass(evn_schedule *s) {
-    s->instance += s->policy->still;
-    return s->policy->still;
+    /* one unit has all tasks, and the first lessons have shown their costs */
+    const int passes = s->policy->still ||
+                       (s->policy->pools && s->problem.units == 1 && s->instance >= LEARN_WINDOW);
+    s->instance += passes;
+    return passes;
 }
 
 evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
@@ -259,14 +286,17 @@ evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *s
     NEED(owner && seconds, "the tasks' owners and times");
     double total;
     evn_status status = schedule_check_times(s, owner, seconds, &total);
-    if (status) return status;
-    s->instance++;
-    /* one unit has all tasks, and the first lessons have shown their costs */
-    const int alone = s->policy->pools && s->problem.units == 1 && s->instance > LEARN_WINDOW;
-    if (s->policy->still || alone) return EVN_OK;
-    s->passed = s->pool ? pool_add(s->pool, &owner, &seconds, total) : 1;
-    if (s->passed) schedule_give_lesson(s, owner, seconds);
-    return EVN_OK;
+    if (status || schedule_pass(s)) return status;
+    double *unit_s = schedule_unit_times(s);
+    if (!unit_s) {
+        s->instance++;
+        s->passed = 1;
+        schedule_give_lesson(s, owner, seconds);
+        return EVN_OK;
+    }
+    memset(unit_s, 0, (size_t)s->problem.units * sizeof *unit_s);
+    for (int t = 0; t < s->problem.tasks; t++) unit_s[owner[t]] += seconds[t];
+    return schedule_learn_units(s, owner, seconds, 0);
 }
 
 void schedule_set_stealing(evn_schedule *s, int stealing) { s->stealing = stealing; }

@@ -9,8 +9,18 @@
  * valid. evn_schedule_learn() does not check owners in the schedule's own array. */
 unsigned schedule_version(const evn_schedule *schedule);
 
-/* Counts an instance of a schedule that never learns; 0: it learns, by evn_schedule_learn(). */
+/* Counts an instance of a schedule that has nothing to learn; 0: it learns, by
+ * evn_schedule_learn(), or as follows. */
 int schedule_pass(evn_schedule *schedule);
+
+/* Room for the time of each unit in an instance, valid until the next call of the schedule; NULL:
+ * evn_schedule_learn() is needed. */
+double *schedule_unit_times(evn_schedule *schedule);
+
+/* evn_schedule_learn() by these times of `owner`'s units, which looks at the tasks only now and
+ * then; `same`: owners are the same as in the last such call. */
+evn_status schedule_learn_units(evn_schedule *schedule, const int *owner, const double *seconds,
+                                int same);
 
 /* Reports whether units may take tasks of each other, as schedule_steals() allows; before each
  * instance in which that changes. */

@@ -13,33 +13,12 @@ evn_status lessons_open(evn_schedule *s) {
     return s->pool ? EVN_OK : evn_fail(EVN_MEMORY, "schedule: no memory for %d tasks", p->tasks);
 }
 
-/* As pool_add(), with the units' times alone. */
-static struct pool_turn note(struct pool *p, const int *owner, const double *unit_s, int *passed) {
-    struct pool_turn turn = {0};
-    double total = 0;
-    for (int u = 0; u < p->units; u++) total += unit_s[u];
-    pool_set_apart(p, 1);
-    if (!(total < INFINITY)) total = 0; /* the lesson finds out */
-    if (pool_pass(p, total)) {
-        turn.lesson = POOL_LAST;
-        *passed = pool_end_alone(p);
-        return turn;
-    }
-    if (!pool_count(p, total) || !p->filter) {
-        turn.taken = p->summed ? POOL_ADDED : POOL_BEGINS;
-        if (!p->summed++) {
-            memcpy(p->owner, owner, (size_t)p->tasks * sizeof *owner);
-            memset(p->unit_sum, 0, (size_t)p->units * sizeof *p->unit_sum);
-        }
-        for (int u = 0; u < p->units; u++) p->unit_sum[u] += unit_s[u];
-    }
-    *passed = pool_end_instance(p, &turn);
-    return turn;
-}
-
 struct pool_turn lessons_note(evn_schedule *s, const double *unit_s) {
+    struct pool *p = s->pool;
     s->instance++;
-    return note(s->pool, s->owner, unit_s, &s->passed);
+    pool_set_apart(p, 1);
+    memcpy(p->unit_now, unit_s, (size_t)p->units * sizeof *unit_s);
+    return pool_note(p, s->owner, 1, &s->passed);
 }
 
 evn_status lessons_learn(evn_schedule *s, const int *owner, const double *seconds) {
