@@ -3,24 +3,9 @@
 #include "policy/simulate.h"
 #include "base/argument.h"
 #include "schedule/policy.h"
+#include "schedule/soonest.h"
 #include <evener/status.h>
 #include <stdlib.h>
-
-static int sooner(const double *busy, int a, int b) {
-    return busy[a] < busy[b] || (busy[a] == busy[b] && a < b);
-}
-
-/* Restores the heap after its first unit's time has grown. */
-static void sink(int *heap, int units, const double *busy) {
-    const int unit = heap[0];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < units; i = c) {
-        if (c + 1 < units && sooner(busy, heap[c + 1], heap[c])) c++;
-        if (!sooner(busy, heap[c], unit)) break;
-        heap[i] = heap[c];
-    }
-    heap[i] = unit;
-}
 
 void schedule_draw(const evn_schedule *s, const double *busy, int *heap, draw_take *take,
                    void *arg) {
@@ -30,7 +15,7 @@ void schedule_draw(const evn_schedule *s, const double *busy, int *heap, draw_ta
     for (int t = 0; t < n && chunk;) {
         for (int end = t < n - chunk ? t + chunk : n; t < end; t++)
             take(arg, s->order ? s->order[t] : t, heap[0]);
-        sink(heap, units, busy);
+        soonest_sink(heap, units, 0, busy);
     }
 }
 

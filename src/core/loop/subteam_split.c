@@ -5,6 +5,7 @@
  *
  * docs/notes/tuning.md: a measured cost of doubling instead of the assumed one gained nothing. */
 #include "loop/subteam_split.h"
+#include "schedule/soonest.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +18,21 @@ double cut_speed(int cores) { return of_cores(cores); }
 int cut_open(struct cut *cut, int cores) {
     const size_t n = (size_t)cores + 1;
     *cut = (struct cut){.cores = cores};
-    cut->first = calloc(4 * n, sizeof *cut->first);
+    cut->first = calloc(5 * n, sizeof *cut->first);
     cut->load = calloc(4 * n, sizeof *cut->load);
     if (!cut->first || !cut->load) return -1;
     cut->other = cut->first + n;
     cut->last = cut->other + n;
     cut->alike = cut->last + n;
+    cut->heap = cut->alike + n;
     cut->work = cut->load + n;
     cut->speed = cut->work + n;
-    cut->share = cut->speed + n;
-    if (tournament_open(&cut->by_load, cut->load, cores, 1) ||
-        tournament_open(&cut->by_share, cut->share, cores, -1))
-        return -1;
+    cut->early = cut->speed + n;
     for (int c = 1; c <= cores; c++) cut->speed[c] = cut_speed(c);
     return 0;
 }
 
 void cut_close(struct cut *cut) {
-    free(cut->by_load.winner);
-    free(cut->by_share.winner);
     free(cut->first);
     free(cut->load);
     *cut = (struct cut){0};
@@ -67,29 +64,6 @@ static double plain_cost(const void *arg, int task, int cores) {
     return p->weight[task] / p->speed[cores];
 }
 
-/* A tournament of so many. */
-static void start(struct tournament *t, int n) {
-    for (t->leaves = 1; t->leaves < n; t->leaves *= 2) {
-    }
-    tournament_start(t, n);
-}
-
-/* The winner of from .. to - 1. */
-static int winner_of(const struct tournament *t, int from, int to) {
-    int best = -1;
-    for (from += t->leaves, to += t->leaves; from < to; from /= 2, to /= 2) {
-        if (from % 2) {
-            const int i = t->winner[from++];
-            if (tournament_beats(t, i, best)) best = i;
-        }
-        if (to % 2) {
-            const int i = t->winner[--to];
-            if (tournament_beats(t, i, best)) best = i;
-        }
-    }
-    return best;
-}
-
 /* Subteams of one size follow each other: where each of these runs begins. Returns their number. */
 static int find_alike(const struct cut *cut) {
     int runs = 0;
@@ -99,42 +73,47 @@ static int find_alike(const struct cut *cut) {
     return runs;
 }
 
-/* The subteam that would finish the task first, the first of equals; *end is then. Of those alike
- * it is the one that is free first. */
-static int earliest(const struct cut *cut, int runs, const struct cut_cost *cost, int task,
-                    double *end) {
+/* The run whose subteam that is free first would finish the task first, the first of equals; *end
+ * is then. */
+static inline int earliest(const struct cut *cut, int runs, struct cut_cost cost, int task,
+                           double *end) {
     int best = 0;
     *end = INFINITY;
     for (int i = 0; i < runs; i++) {
         const int from = cut->alike[i];
-        const int s = winner_of(&cut->by_load, from, cut->alike[i + 1]);
-        const double done = cut->load[s] + cost->of(cost->arg, task, cut_size(cut, from));
-        if (done < *end) *end = done, best = s;
+        const double done =
+            cut->load[cut->heap[from]] + cost.of(cost.arg, task, cut_size(cut, from));
+        if (done < *end) *end = done, best = i;
     }
     return best;
 }
 
-double cut_deal(struct cut *cut, int tasks, const struct cut_cost *cost, int *to) {
+/* Each run is a heap by load. Ends before its time once the end is not below `most`. */
+static inline double deal(struct cut *cut, int tasks, struct cut_cost cost, int *to, double most) {
     double begin = 0, *load = cut->load;
-    for (int t = 0; t < cut->together; t++) begin += cost->of(cost->arg, t, cut->cores);
+    for (int t = 0; t < cut->together; t++) begin += cost.of(cost.arg, t, cut->cores);
     double end = begin;
-    for (int s = 0; s < cut->subteams; s++) load[s] = begin;
+    for (int s = 0; s < cut->subteams; s++) load[s] = begin, cut->heap[s] = s;
     const int runs = find_alike(cut);
-    start(&cut->by_load, cut->subteams);
-    for (int t = cut->together; t < tasks; t++) {
+    for (int t = cut->together; t < tasks && end < most; t++) {
         double done;
-        const int best = earliest(cut, runs, cost, t, &done);
-        load[best] = done;
-        tournament_changed(&cut->by_load, best);
-        if (to) to[t] = best;
+        const int run = earliest(cut, runs, cost, t, &done), from = cut->alike[run];
+        int *const heap = cut->heap + from;
+        load[*heap] = done;
+        if (to) to[t] = *heap;
+        soonest_sink(heap, cut->alike[run + 1] - from, 0, load);
         if (done > end) end = done;
     }
     return end;
 }
 
-static double deal_plainly(struct cut *cut, int tasks, const double *weight, int *to) {
+double cut_deal(struct cut *cut, int tasks, const struct cut_cost *cost, int *to) {
+    return deal(cut, tasks, *cost, to, INFINITY);
+}
+
+static double deal_plainly(struct cut *cut, int tasks, const double *weight, int *to, double most) {
     const struct plain plain = {weight, cut->speed};
-    return cut_deal(cut, tasks, &(struct cut_cost){plain_cost, &plain}, to);
+    return deal(cut, tasks, (struct cut_cost){plain_cost, &plain}, to, most);
 }
 
 /* Tasks of one weight, which are alike, from number `t` on: each subteam gets as many as it has,
@@ -152,7 +131,7 @@ static int keep_near(const struct cut *cut, int t, int tasks, const double *weig
 }
 
 double cut_deal_near(struct cut *cut, int tasks, const double *weight, int *to) {
-    const double end = deal_plainly(cut, tasks, weight, to);
+    const double end = deal_plainly(cut, tasks, weight, to, INFINITY);
     for (int t = cut->together; t < tasks;) t = keep_near(cut, t, tasks, weight, to);
     return end;
 }
@@ -206,25 +185,26 @@ static void try_equal(struct search *s, int subteams) {
         now->together = subteams == 1 ? s->tasks : m;
         const double one = m < s->tasks ? s->weight[m] / now->speed[each + (more > 0)] : 0;
         if (subteams == 1 || !is_late(s, begin + one))
-            consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
+            consider(s, deal_plainly(now, s->tasks, s->weight, NULL, s->least * BETTER));
         if (is_good(s) || subteams == 1 || m == s->tasks || m == now->cores) return;
         large += s->weight[m];
     }
 }
 
 /* Shares the cores out to subteams that have now->work[] to do: to that which would be done last,
- * one by one, which is best as far as more cores are faster. The largest come first. */
+ * one by one, which is best as far as more cores are faster: `early` is minus when it would be. The
+ * largest come first. */
 static void share_cores(struct cut *now) {
-    int *size = now->first + 1;
+    int *size = now->first + 1, *last = now->heap;
     for (int i = 0; i < now->subteams; i++) {
         size[i] = 1;
-        now->share[i] = now->work[i] / now->speed[1];
+        last[i] = i;
+        now->early[i] = -now->work[i] / now->speed[1];
     }
-    start(&now->by_share, now->subteams);
+    for (int i = now->subteams / 2; i-- > 0;) soonest_sink(last, now->subteams, i, now->early);
     for (int left = now->cores - now->subteams; left > 0; left--) {
-        const int last = tournament_winner(&now->by_share);
-        now->share[last] = now->work[last] / now->speed[++size[last]];
-        tournament_changed(&now->by_share, last);
+        now->early[*last] = -now->work[*last] / now->speed[++size[*last]];
+        soonest_sink(last, now->subteams, 0, now->early);
     }
     for (int i = 1; i < now->subteams; i++)
         for (int k = i; k > 0 && size[k] > size[k - 1]; k--) {
@@ -245,7 +225,9 @@ static void try_shares(struct search *s, double begin) {
         memcpy(now->last, now->first, bytes);
         share_cores(now);
         if (again && !memcmp(now->last, now->first, bytes)) return; /* no more changes */
-        consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
+        /* all are dealt where their loads count yet */
+        const double most = again + 1 < AGAIN ? INFINITY : s->least * BETTER;
+        consider(s, deal_plainly(now, s->tasks, s->weight, NULL, most));
         for (int i = 0; i < now->subteams; i++)
             now->work[i] = (now->load[i] - begin) * now->speed[cut_size(now, i)];
     }
@@ -264,7 +246,7 @@ static void try_unequal(struct search *s, int subteams, int together) {
     }
     try_shares(s, begin);
     for (int i = 0; i <= subteams; i++) now->first[i] = i; /* one core each */
-    deal_plainly(now, s->tasks, s->weight, NULL);
+    deal_plainly(now, s->tasks, s->weight, NULL, INFINITY);
     for (int i = 0; i < subteams; i++) now->work[i] = now->load[i] - begin;
     try_shares(s, begin);
 }

@@ -2,8 +2,6 @@
 #ifndef LOOP_SUBTEAM_SPLIT_H
 #define LOOP_SUBTEAM_SPLIT_H
 
-#include "schedule/tournament.h"
-
 /* A division: all cores do the first `together` tasks (by descending weight) one after another,
  * then subteams do the others. Subteam s has cores first[s] to first[s + 1] - 1; larger subteams
  * come first. */
@@ -11,9 +9,8 @@ struct cut {
     int cores, together, subteams;
     int *first;
     /* scratch of cut_open() */
-    int *other, *last, *alike;
-    double *load, *work, *speed, *share;
-    struct tournament by_load, by_share;
+    int *other, *last, *alike, *heap;
+    double *load, *work, *speed, *early;
 };
 
 /* Time of a task, number `task` by descending weight, on `cores` cores. */

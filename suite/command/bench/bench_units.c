@@ -66,8 +66,8 @@ static int one_problem(const struct workload *is, char class_, const long *cores
         code = open_machine(&machine, cores[i], request->part);
         if (code) break;
         const struct choice_for what = {
-            is,      job.state,  &job.tasks, request->schedule ? request->schedule : is->schedule,
-            machine, CHOICE_COST};
+            is,      job.state,   &job.tasks, request->schedule ? request->schedule : is->schedule,
+            machine, CHOICE_COST, 0};
         code = compare(what, request, class_, worst);
         evn_machine_close(machine);
     }

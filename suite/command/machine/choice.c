@@ -139,12 +139,13 @@ static int write_list(const struct choice_for *what, int cut, int join, char *te
     return w.at < CHOICE_LIST && w.groups <= GROUPS;
 }
 
-/* Finds how fast a list is, of those in `out` (NULL: none) or by the model. EXIT_USAGE after a
- * message. */
+/* Finds how fast a list is, of those in `out` (NULL: none) by such a look, or by the model.
+ * EXIT_USAGE after a message. */
 static int look_at(const struct choice *out, const struct choice_for *what,
                    struct choice_try *now) {
+    now->quick = what->quick;
     for (int i = 0; out && i < out->count; i++)
-        if (!strcmp(out->tried[i].list, now->list)) {
+        if (out->tried[i].quick == now->quick && !strcmp(out->tried[i].list, now->list)) {
             now->over = out->tried[i].over;
             return 0;
         }
@@ -188,6 +189,7 @@ static int largest_part(const evn_machine *m) {
 static struct choice_for quickly(const struct choice_for *what) {
     struct choice_for quick = *what;
     quick.schedule = "binpack";
+    quick.quick = 1;
     return quick;
 }
 
@@ -236,7 +238,6 @@ static int try_close(struct choice *out, const struct choice_for *what, int firs
 
 static int try_parts(struct choice *out, const struct choice_for *what) {
     const int most = largest_part(what->machine), parts = evn_machine_about(what->machine).parts;
-    const int first = out->count;
     const struct choice_for quick = quickly(what);
     int code = 0;
     for (int cut = 1; !code && cut <= most; cut++)
@@ -248,7 +249,7 @@ static int try_parts(struct choice *out, const struct choice_for *what) {
         code = try_list(out, &quick, 1, join);
         stop = out->count > before && grows_worse(&growth, out->tried[before].over);
     }
-    return code ? code : try_close(out, what, first);
+    return code;
 }
 
 /* The list of units of `size` cores, at most one a task; EXIT_USAGE after a message. What `out` has
@@ -308,45 +309,52 @@ static int may_be_best(const struct choice_for *what, int size) {
     return size == cores / units || what->tasks->tasks <= FEW * units;
 }
 
-/* Chooses among lists of equal units by full plans of only a few, those that do best by a quick
- * look. Sizes that leave no core out come first, as long as they do not get worse; of the others
- * only those are looked at that may be among the best. */
+/* Finds the sizes that do best by a quick look. Those that leave no core out come first, as long as
+ * they do not get worse; of the others only those are looked at that may be among the best. */
 static int look_alike(const struct choice *out, const struct choice_for *what,
-                      struct choice_try *best) {
+                      struct looks *looks) {
     const int cores = evn_machine_cores(what->machine);
     const struct choice_for quick = quickly(what);
-    struct looks looks = {.count = 0};
     struct choice_try now;
     struct growth growth = {.before = INFINITY, .least = INFINITY};
     int most = cores, first = cores; /* sizes that are looked at; the first that is worse */
     for (int even = 1; even >= 0; even--)
         for (int m = 1; m <= most; m++) {
             if ((cores % m == 0) != even || !may_be_best(what, m)) continue;
-            if (looks.count == LOOKS && at_least(what, m) > looks.over[LOOKS - 1]) continue;
-            if (try_size(NULL, &quick, m, &now)) return EXIT_USAGE;
-            note(&looks, m, now.over);
+            if (looks->count == LOOKS && at_least(what, m) > looks->over[LOOKS - 1]) continue;
+            if (try_size(out, &quick, m, &now)) return EXIT_USAGE;
+            note(looks, m, now.over);
             if (!even) continue;
             const int stop = grows_worse(&growth, now.over);
             if (growth.worse == 1) first = m;
             if (stop) most = first;
         }
-    best->over = INFINITY;
-    for (int i = 0; i < looks.count && best->over > EVEN; i++) {
-        if (try_size(out, what, looks.size[i], &now)) return EXIT_USAGE;
-        if (now.over < best->over) *best = now;
-    }
     return 0;
 }
 
-/* Where a few tasks decide, the numbers of cores that suit them are any. */
-static int try_alike(struct choice *out, const struct choice_for *what) {
-    const int cores = evn_machine_cores(what->machine);
-    if (what->tasks->tasks >= FEW * cores || evn_machine_about(what->machine).kinds > 1 ||
-        out->count == CHOICES)
-        return 0;
-    const int code = look_alike(out, what, &out->tried[out->count]);
+/* Adds the best of them. */
+static int try_alike(struct choice *out, const struct choice_for *what, const struct looks *looks) {
+    struct choice_try now, *best = &out->tried[out->count];
+    if (!looks->count || out->count == CHOICES) return 0;
+    best->over = INFINITY;
+    for (int i = 0; i < looks->count && best->over > EVEN; i++) {
+        if (try_size(out, what, looks->size[i], &now)) return EXIT_USAGE;
+        if (now.over < best->over) *best = now;
+    }
     out->count++;
-    return code;
+    return 0;
+}
+
+/* Lists by parts, and units of any size: numbers of cores that suit them are any where a few tasks
+ * decide. */
+static int try_lists(struct choice *out, const struct choice_for *what) {
+    const int cores = evn_machine_cores(what->machine), first = out->count;
+    const int any = what->tasks->tasks < FEW * cores && evn_machine_about(what->machine).kinds <= 1;
+    struct looks looks = {.count = 0};
+    int code = try_parts(out, what);
+    if (!code && any) code = look_alike(out, what, &looks);
+    if (!code) code = try_close(out, what, first);
+    return code ? code : try_alike(out, what, &looks);
 }
 
 /* few: there are fewer tasks than parts, so that the first list is not that of all parts. */
@@ -378,7 +386,8 @@ static int find_second(struct choice *out, const struct choice_for *what) {
     second->over = INFINITY;
     for (int i = 0; i < out->count; i++)
         if (i != out->best && out->tried[i].over < second->over) *second = out->tried[i];
-    const struct choice_for quick = quickly(what);
+    struct choice_for quick = quickly(what);
+    quick.quick = 0; /* a thorough look is as good */
     if (write_list(what, largest_part(what->machine), 1, by_core.list) &&
         (look_at(out, &quick, &by_core) ||
          (by_core.over <= DOUBT * best->over && look_at(out, what, &by_core))))
@@ -438,8 +447,7 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     int code = try_list(out, &now, 1, 1);
     /* nothing is better than an even share of all cores */
     const int is_near = out->count && out->tried[0].over <= HARDLY;
-    if (!code && !is_near) code = try_parts(out, &now);
-    if (!code && !is_near) code = try_alike(out, &now);
+    if (!code && !is_near) code = try_lists(out, &now);
     if (!code && out->count) choose(out, now.tasks->tasks < evn_machine_about(now.machine).parts);
     return code || !out->count ? code : find_second(out, &now);
 }

@@ -10,6 +10,7 @@ enum { CHOICE_LIST = 512, CHOICES = 64 };
 struct choice_try {
     char list[CHOICE_LIST];
     double over; /* the longest unit's time over what all cores would need at best */
+    int quick;   /* 1: by a quick look */
 };
 
 /* Cost of teams, as evn_team_cost. */
@@ -40,6 +41,7 @@ struct choice_for {
     const char *schedule;
     const evn_machine *machine;
     struct choice_cost cost;
+    int quick; /* 1: a quick look */
 };
 
 /* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units
