@@ -89,6 +89,7 @@ static evn_status make_targets(struct far *f, const struct mesh *mesh,
     if (status) return status;
     f->taps = vectors.taps.count;
     f->apart = vectors.taps.apart;
+    f->mean = vectors.taps.mean;
     f->is_wide = far_is_wide(o->accuracy);
     for (int a = 0; a < all; a++) wanted += c->cell[a].fars && far_wants(f, a);
 #pragma omp parallel num_threads(o->cores)
@@ -195,7 +196,7 @@ static void choose_periods(struct far *f, int group) {
 }
 
 /* Where everything is in a state. */
-static evn_status make_places(struct far *f) {
+static evn_status make_places(struct far *f, int group) {
     const struct octree *c = f->cells;
     const size_t all = (size_t)c->first[c->level + 1];
     f->ring = malloc(all * sizeof *f->ring);
@@ -213,7 +214,9 @@ static evn_status make_places(struct far *f) {
         }
     f->sums = at;
     f->recent = at += (size_t)f->fields * (size_t)f->vertices * (size_t)f->period;
-    f->doubles = at + (size_t)f->vertices * (size_t)f->period;
+    f->past = at += (size_t)f->vertices * (size_t)f->period;
+    f->kept = group + (f->period > f->mean ? f->period : f->mean);
+    f->doubles = at + (size_t)f->vertices * (size_t)f->kept;
     return EVN_OK;
 }
 
@@ -358,7 +361,7 @@ evn_status far_open(struct far **out, const struct octree *cells, const struct m
     }
     if (!status) status = share_levels(f, o->cluster);
     if (!status) choose_periods(f, o->group);
-    if (!status) status = make_places(f);
+    if (!status) status = make_places(f, o->group);
     if (!status) return EVN_OK;
     far_close(f);
     *out = NULL;

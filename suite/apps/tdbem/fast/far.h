@@ -59,12 +59,12 @@ struct exact {
 struct far {
     const struct octree *cells;
     struct skeletons *skeletons;
-    int vertices, period; /* period: steps at a time of the leaves */
-    int fields;           /* the matrices, and filters' rows */
-    int rows;             /* of the slices from one field to the next */
-    int low, high;        /* rows of the slices low .. high-1 are summed */
-    int taps, apart;      /* of row-vectors: taps.h */
-    int is_wide;          /* values are kept as float */
+    int vertices, period;  /* period: steps at a time of the leaves */
+    int fields;            /* the matrices, and filters' rows */
+    int rows;              /* of the slices from one field to the next */
+    int low, high;         /* rows of the slices low .. high-1 are summed */
+    int taps, apart, mean; /* of row-vectors: taps.h */
+    int is_wide;           /* values are kept as float */
     struct far_level level[OCTREE_LEVELS + 1];
     struct far_target *target; /* [cell] */
     double *rest; /* [fields * vertices]: what is to be taken off a row's sum over all columns and
@@ -74,7 +74,9 @@ struct far {
         *near; /* [fields * vertices]: sums of the near values of each row, until `rest` is known */
     size_t doubles;       /* of a state */
     size_t *ring, *local; /* [cell]: in a state, of its sources' steps, of its targets' sums */
-    size_t sums, recent;  /* in a state: [fields * vertices * period], [period * vertices] */
+    size_t sums, recent;  /* in a state: [fields * vertices * period], [period * vertices], means */
+    size_t past;          /* likewise: [kept * vertices], step n at n % kept */
+    int kept;             /* so many that a group can be done again */
 };
 
 /* Whether a cell has rows that are summed, of a field and of any. */

@@ -25,6 +25,11 @@ static double *ring_at(const struct far *f, far_state *state, int level, int cel
     return state + f->ring[cell] + (l->reach + step - 1 - frame * ring_slide(l));
 }
 
+/* The solution of a step, one of the last `kept`. */
+static double *past_at(const struct far *f, far_state *state, int step) {
+    return state + f->past + (size_t)((step + f->kept) % f->kept) * (size_t)f->vertices;
+}
+
 /* ---- before a period ---- */
 
 /* Of a pair of cells: its skeletons, and the strides of rings and of sums. */
@@ -164,13 +169,12 @@ static void leaf_sums(const struct work *w, int a, int field) {
     const struct cell *cell = &f->cells->cell[a];
     const struct skeleton *of = &f->skeletons->of[TARGETS][a];
     const int period = f->period;
-    const double *from = w->state + f->local[a] + field * of->count * period,
-                 *old = w->state + f->recent;
+    const double *from = w->state + f->local[a] + field * of->count * period;
     for (int v = cell->begin; v < cell->end; v++) {
         const size_t row = (size_t)(field * f->vertices + v);
         double *to = w->state + f->sums + row * (size_t)period;
         for (int q = 0; q < period; q++)
-            to[q] = -f->rest[row] * old[(size_t)q * (size_t)f->vertices + (size_t)v];
+            to[q] = -f->rest[row] * past_at(f, w->state, w->n + q - period)[v];
         for (int r = 0; r < of->count; r++) {
             const double weight =
                 of->weight[(size_t)r * (size_t)of->candidates + (size_t)(v - cell->begin)];
@@ -286,9 +290,23 @@ static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
     }
 }
 
+/* The mean over the last steps, by the trapezoidal rule. */
+static void take_mean(const struct far *f, far_state *state, int n) {
+    double *to = state + f->recent + (size_t)((n - 1) % f->period) * (size_t)f->vertices;
+    const double *last = past_at(f, state, n), *first = past_at(f, state, n - f->mean);
+    for (int v = 0; v < f->vertices; v++) to[v] = 0.5 * (first[v] + last[v]);
+    if (!f->mean) return;
+    for (int k = 1; k < f->mean; k++) {
+        const double *x = past_at(f, state, n - k);
+        for (int v = 0; v < f->vertices; v++) to[v] += x[v];
+    }
+    for (int v = 0; v < f->vertices; v++) to[v] /= f->mean;
+}
+
 void far_note(const struct far *f, far_state *state, int n, const double *a, evn_crew *crew) {
     const int q = (n - 1) % f->period;
     struct work w = {f, state, n - q};
-    memcpy(state + f->recent + (size_t)q * (size_t)f->vertices, a, (size_t)f->vertices * sizeof *a);
+    memcpy(past_at(f, state, n), a, (size_t)f->vertices * sizeof *a);
+    take_mean(f, state, n);
     if (q == f->period - 1) evn_crew_run(crew, NULL, cores_for(f, crew), grow_share, &w);
 }

@@ -54,17 +54,6 @@ static evn_status open_cells(tdbem *p) {
     return octree_open(&p->octree, p->mesh, ldexp(width, level), level);
 }
 
-/* Mean edges in a step of soft bodies below which the late field of a thin-walled one has been seen
- * to grow. */
-static const double SOFT_LEAST = 0.4;
-
-/* Whether the fast method is sooner, and as calm as the plain one. */
-static int is_better(const tdbem *p) {
-    const int calm =
-        p->options.problem != TDBEM_SOFT || p->shape.delta >= SOFT_LEAST * p->mesh->h_mean;
-    return calm && p->mesh->vertices >= METHOD_LEAST;
-}
-
 evn_status method_choose(tdbem *p) {
     enum method method;
     const char *why = obstacle(p);
@@ -72,7 +61,8 @@ evn_status method_choose(tdbem *p) {
     if (status) return status;
     if (method == METHOD_FAST && why)
         return evn_fail(EVN_USAGE, "method fast: %s; expected plain, or auto", why);
-    if (method == METHOD_AUTO) method = !why && is_better(p) ? METHOD_FAST : METHOD_PLAIN;
+    if (method == METHOD_AUTO)
+        method = !why && p->mesh->vertices >= METHOD_LEAST ? METHOD_FAST : METHOD_PLAIN;
     p->shape.fast = method == METHOD_FAST;
     return p->shape.fast ? open_cells(p) : EVN_OK;
 }

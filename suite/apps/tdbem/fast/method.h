@@ -12,8 +12,7 @@ evn_status method_find(enum method *out, const char *name);
 
 /* Decides, of a problem that has its mesh and delta, and for the fast method renumbers the vertices
  * and makes p->octree. auto: fast from METHOD_LEAST vertices on, plain where the fast one cannot do
- * what is asked for, and for soft bodies with short steps. EVN_USAGE: fast, and it cannot;
- * EVN_MEMORY. */
+ * what is asked for. EVN_USAGE: fast, and it cannot; EVN_MEMORY. */
 enum { METHOD_LEAST = 2500 };
 evn_status method_choose(tdbem *p);
 

@@ -12,7 +12,12 @@ struct equations {
     double matrix[TAPS][TAPS], right[DEGREES + 1][TAPS]; /* the last: a row of ones */
 };
 
-static double place(const struct taps *t, int l) { return taps_begin(t) + t->apart * l; }
+static double place(const struct taps *t, int l) { return t->apart * (l - 0.5 * (t->count - 1)); }
+
+double taps_mean(const struct taps *t, double theta) {
+    if (!t->mean) return 1;
+    return sinc(0.5 * t->mean * theta) / sinc(0.5 * theta) * cos(0.5 * theta);
+}
 
 static void add_matrix(struct equations *e, const struct taps *t, double theta, double weight) {
     for (int l = 0; l < t->count; l++)
@@ -77,13 +82,16 @@ void taps_make(struct taps *t, enum tdbem_problem problem, double highest, doubl
     /* as far as the band allows: what taps make of high frequencies, where the plain method's far
      * field has next to nothing, can feed modes of thin walls */
     t->apart = (int)fmax(1, 0.6 / highest);
+    t->mean = t->apart > 1 ? t->apart : 0;
     t->shift = rigid ? 0.5 : 0;
     t->most = 1.6 / highest;
     for (int n = 0; n < NODES; n++) {
-        const double theta = highest * (n + 0.5) / NODES;
-        add_matrix(&e, t, theta, 1);
-        add_right(&e, t, theta, pow(sinc(theta / 2), power));
-        add_matrix(&e, t, calm + (M_PI - calm) * (n + 0.5) / NODES, ridge * ridge);
+        const double theta = highest * (n + 0.5) / NODES,
+                     beyond = calm + (M_PI - calm) * (n + 0.5) / NODES;
+        const double mean = taps_mean(t, theta), rest = taps_mean(t, beyond) * ridge;
+        add_matrix(&e, t, theta, mean * mean);
+        add_right(&e, t, theta, mean * pow(sinc(theta / 2), power));
+        add_matrix(&e, t, beyond, rest * rest);
     }
     for (int l = 0; l < t->count; l++) e.right[DEGREES][l] = 1;
     solve(&e, t->count);

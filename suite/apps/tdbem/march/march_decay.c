@@ -42,9 +42,8 @@ evn_status decay_check(const struct march *m) {
         return evn_fail(EVN_BODY,
                         "td-bem: %s%sthe solution grows: %.3g while the pulse was there, %.3g long "
                         "after it and %.3g at the end; the march is unstable, expected another "
-                        "step than --delta %.4g, %sor a finer mesh where walls are thin",
-                        name, colon, most, before, last, m->p->shape.delta,
-                        m->p->shape.fast ? "--method plain, " : "");
+                        "step than --delta %.4g, or a finer mesh where walls are thin",
+                        name, colon, most, before, last, m->p->shape.delta);
     if (last > 1.01 * before && last > 1e-5 * most)
         tdbem_warn(m->p,
                    "late field: %s%sit grows from %.2g to %.2g of the largest |a| in the last two "
