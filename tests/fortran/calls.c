@@ -4,7 +4,6 @@
 #include <evener/cluster.h>
 #include <evener/loop.h>
 #include <evener/machine.h>
-#include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/unit.h>
 #include <stdio.h>
@@ -41,17 +40,13 @@ static evn_status counts(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static void job(evn_unit *unit, void *arg) { ((int *)arg)[evn_unit_number(unit)] += 10; }
-
 static void wrong(void) {
     evn_session *session = NULL;
     evn_loop *loop = NULL;
     evn_machine *machine = NULL;
     evn_units *units = NULL;
     evn_schedule *schedule = NULL;
-    evn_place *place = NULL;
     evn_cluster *cluster = NULL;
-    evn_exchange *exchange = NULL;
     evn_problem problem = {.tasks = 0};
     say("a list", evn_open(&session, "4:CPUS:4", NULL, 0));
     say("a list with blanks", evn_open(&session, " 4:CPUS:4", NULL, 0));
@@ -59,17 +54,13 @@ static void wrong(void) {
     say("devices", evn_open(&session, "1:GPU:1", "emulated:0", 0));
     say("flags", evn_open(&session, NULL, NULL, 64));
     say("no session", evn_open_loop(&loop, NULL, NULL, &problem));
-    say("nothing to close", evn_close(NULL));
     say("a machine", evn_machine_open_synthetic(&machine, "package:none"));
     say("no machine", evn_units_open(&units, NULL, "1:CPU:1", NULL, 0));
     say("no tasks", evn_schedule_open(&schedule, "static", &problem));
     problem.tasks = TASKS;
     problem.units = 2;
     say("a schedule", evn_schedule_open(&schedule, "guided", &problem));
-    say("a place", evn_place_open(&place, NULL, 0.5));
     say("a cluster", evn_cluster_open(&cluster, "processes:none"));
-    say("an exchange", evn_exchange_open(&exchange, NULL, 8, 0, NULL, NULL));
-    printf("%d %d\n", evn_unit_number(NULL), evn_batch_next(NULL));
     printf("%s.", evn_units_text(NULL));
     printf("%s.", evn_cluster_wire(NULL));
     printf("%s\n", evn_message());
@@ -81,8 +72,7 @@ static void schedules(void) {
     for (int i = 0; (name = evn_schedule_name(i, &explanation)); i++)
         printf("%s: %s\n", name, explanation);
     evn_schedule *schedule;
-    double weight[TASKS], seconds[TASKS], load[2];
-    int owner[TASKS];
+    double weight[TASKS];
     for (int t = 0; t < TASKS; t++) weight[t] = t + 1;
     const evn_problem problem = {.tasks = TASKS, .weight = weight, .units = 2};
     say("opening", evn_schedule_open(&schedule, "binpack", &problem));
@@ -92,9 +82,6 @@ static void schedules(void) {
     printf("\n%s\n%s%s\n", text, why, evn_schedule_text(schedule));
     say("importing", evn_schedule_import(schedule, text));
     say("importing", evn_schedule_import(schedule, "static 3 tasks"));
-    say("simulating", evn_schedule_simulate(schedule, owner, seconds));
-    const double imbalance = evn_problem_imbalance(&problem, owner, load);
-    printf("%.3f %.3f %.3f\n", imbalance, load[0], load[1]);
     free(text);
     free(why);
     evn_schedule_close(schedule);
@@ -111,10 +98,6 @@ static void loops(void) {
     say("a mistake", evn_loop_run(loop, asks, units));
     printf("%d %d\n", units[0], units[1]);
     say("a run", evn_loop_run(loop, counts, times));
-    say("a visit", evn_loop_visit(loop, counts, times));
-    say("a visit of nobody", evn_loop_visit(loop, NULL, NULL));
-    say("an access", evn_loop_visit_host(loop, counts, times, 7));
-    say("a job", evn_units_run((evn_units *)evn_loop_about(loop).units, job, units));
     for (int t = 0; t < TASKS; t++) printf("%d", times[t]);
     printf(" %d %d\n", units[0], units[1]);
     const int *owner = evn_loop_owner(loop), *next = evn_loop_next(loop, NULL);
@@ -123,21 +106,6 @@ static void loops(void) {
     printf("\n%lld %lld %d\n", sum.instances, evn_loop_stats(loop, 1).tasks,
            evn_loop_stats(loop, 0).compute_s > 0);
     printf("%lld %s\n", evn_loop_stats(loop, 5).tasks, evn_message());
-    printf("%d %d\n", evn_loop_bursts(loop, 0) > 0, evn_loop_burst(loop, 0, 99).count);
-    int region;
-    evn_place *place;
-    static double block[10];
-    say("a place", evn_place_open(&place, evn_session_units(session), 0.5));
-    say("a region", evn_place_add(place, block, sizeof block, &region));
-    say("a region twice", evn_place_add(place, block + 5, 8, &region));
-    size_t offset = 0;
-    say("finding", evn_place_find(place, block + 3, &region, &offset));
-    printf("%d %d\n", region, (int)offset);
-    const evn_face face = {.to = TASKS, .n = {1, 1, 1}};
-    evn_exchange *exchange;
-    void *host[TASKS] = {block, block, block, block, block, block, block};
-    say("a face", evn_exchange_open(&exchange, loop, 8, 1, &face, host));
-    evn_place_close(place);
     say("closing", evn_close(session));
 }
 

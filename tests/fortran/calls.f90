@@ -1,4 +1,5 @@
-! What calls.c does, in Fortran: right and wrong calls, and what they say. Both programs print the same.
+! What calls.c does, in Fortran: right and wrong calls of what the module has code for, and what they say; interfaces alone are test_module.py's. Both
+! programs print the same.
 ! Run: ctest -R fortran-calls
 module parts
     use evener
@@ -47,33 +48,21 @@ contains
         if (.not. c_associated(unit)) counts = EVN_USAGE
     end function
 
-    subroutine job(unit, arg) bind(c)
-        type(c_ptr), value :: unit, arg
-        integer(c_int), pointer :: has(:)
-        call c_f_pointer(arg, has, [2])
-        has(evn_unit_number(unit) + 1) = has(evn_unit_number(unit) + 1) + 10
-    end subroutine
-
     subroutine wrong()
-        type(c_ptr) :: session, loop, machine, units, schedule, place, cluster, exchange
+        type(c_ptr) :: session, loop, machine, units, schedule, cluster
         type(evn_problem) :: problem
-        type(evn_face) :: face(0)
         call say('a list', evn_open(session, '4:CPUS:4   '))
         call say('a list with blanks', evn_open(session, ' 4:CPUS:4'))
         call say('no list', evn_open(session, ''))
         call say('devices', evn_open(session, '1:GPU:1', 'emulated:0'))
         call say('flags', evn_open(session, flags=64))
         call say('no session', evn_open_loop(loop, c_null_ptr, problem=problem))
-        call say('nothing to close', evn_close(c_null_ptr))
         call say('a machine', evn_machine_open_synthetic(machine, 'package:none'))
         call say('no machine', evn_units_open(units, c_null_ptr, '1:CPU:1'))
         call say('no tasks', evn_schedule_open(schedule, 'static', problem))
         problem = evn_problem(tasks=tasks, units=2)
         call say('a schedule', evn_schedule_open(schedule, 'guided', problem))
-        call say('a place', evn_place_open(place, c_null_ptr, 0.5_c_double))
         call say('a cluster', evn_cluster_open(cluster, 'processes:none'))
-        call say('an exchange', evn_exchange_open(exchange, c_null_ptr, 8_c_size_t, 0, face))
-        print '(i0, 1x, i0)', evn_unit_number(c_null_ptr), evn_batch_next(c_null_ptr)
         print '(5a)', evn_units_text(c_null_ptr), '.', evn_cluster_wire(c_null_ptr), '.', evn_message()
         print '(i0, 1x, i0)', evn_schedule_uses_speeds('static'), evn_schedule_uses_speeds('weighted')
     end subroutine
@@ -82,8 +71,7 @@ contains
         type(c_ptr) :: schedule
         type(evn_problem) :: problem
         real(c_double), target :: weight(tasks)
-        real(c_double) :: seconds(tasks), load(2), imbalance
-        integer(c_int) :: owner(tasks), i
+        integer(c_int) :: i
         character(:), allocatable :: name, explanation
         i = 0
         do
@@ -99,25 +87,16 @@ contains
         print '(5a)', evn_schedule_export(schedule), new_line('a'), evn_schedule_explain(schedule), evn_schedule_text(schedule)
         call say('importing', evn_schedule_import(schedule, evn_schedule_export(schedule)))
         call say('importing', evn_schedule_import(schedule, 'static 3 tasks'))
-        call say('simulating', evn_schedule_simulate(schedule, owner, seconds))
-        imbalance = evn_problem_imbalance(problem, owner, load)
-        print '(f0.3, 2(1x, f0.3))', imbalance, load
         call evn_schedule_close(schedule)
     end subroutine
 
     subroutine loops()
-        type(c_ptr) :: session, loop, place, exchange
+        type(c_ptr) :: session, loop
         integer(c_int), target :: times(tasks), units(2)
         integer(c_int), pointer :: owner(:), next(:)
-        integer(c_int) :: region
         integer :: t
-        integer(c_size_t) :: offset
-        real(c_double), target, save :: block(10)
-        type(evn_loop_info) :: info
         type(evn_loop_totals) :: totals
         type(evn_unit_stats) :: stats(0:2)
-        type(evn_burst) :: burst
-        type(evn_face) :: face
         times = 0
         units = 0
         call say('a session', evn_open(session, '2:CPU:1', flags=EVN_OVERSUBSCRIBE))
@@ -126,11 +105,6 @@ contains
         call say('a mistake', evn_loop_run(loop, asks, c_loc(units)))
         print '(i0, 1x, i0)', units
         call say('a run', evn_loop_run(loop, counts, c_loc(times)))
-        call say('a visit', evn_loop_visit(loop, counts, c_loc(times)))
-        call say('a visit of nobody', evn_loop_visit(loop, arg=c_null_ptr))
-        call say('an access', evn_loop_visit_host(loop, counts, c_loc(times), 7))
-        info = evn_loop_about(loop)
-        call say('a job', evn_units_run(info%units, job, c_loc(units)))
         print '(7i1, 2(1x, i0))', times, units
         owner => evn_loop_owner(loop)
         next => evn_loop_next(loop)
@@ -141,17 +115,6 @@ contains
         print '(i0, 1x, i0, 1x, i0)', totals%instances, stats(1)%tasks, merge(1, 0, stats(0)%compute_s > 0)
         stats(2) = evn_loop_stats(loop, 5)
         print '(i0, 2a)', stats(2)%tasks, ' ', evn_message()
-        burst = evn_loop_burst(loop, 0, 99)
-        print '(i0, 1x, i0)', merge(1, 0, evn_loop_bursts(loop, 0) > 0), burst%count
-        call say('a place', evn_place_open(place, evn_session_units(session), 0.5_c_double))
-        call say('a region', evn_place_add(place, c_loc(block), c_sizeof(block), region))
-        call say('a region twice', evn_place_add(place, c_loc(block(6)), 8_c_size_t, region))
-        offset = 0
-        call say('finding', evn_place_find(place, c_loc(block(4)), region, offset))
-        print '(i0, 1x, i0)', region, offset
-        face = evn_face(to=tasks, n=[1, 1, 1])
-        call say('a face', evn_exchange_open(exchange, loop, 8_c_size_t, 1, [face], [(c_loc(block), t=1, tasks)]))
-        call evn_place_close(place)
         call say('closing', evn_close(session))
     end subroutine
 end module

@@ -99,6 +99,7 @@ contains
         integer(c_int), target :: first, access(1) = [EVN_BOTH]
         type(evn_rank_part) :: part
         integer(c_size_t), target :: bytes(blocks) = 8_c_size_t * (cells + 4)
+        real(c_double), pointer :: speed(:)
         integer :: i
         rank = evn_cluster_rank(cluster)
         ranks = evn_cluster_size(cluster)
@@ -109,6 +110,8 @@ contains
         if (status == EVN_OK) status = evn_distributed_open(tasks, evn_distribution(cluster=cluster, units=units, place=place, &
             tasks=blocks, regions=1, bytes=c_loc(bytes), access=c_loc(access), element=8))
         if (status /= EVN_OK) return
+        speed => evn_cluster_speeds(cluster)
+        if (size(speed) /= ranks .or. any(speed <= 0)) status = evn_fail(EVN_SYSTEM, 'no speed of each unit')
         first = rank * blocks
         part = evn_distributed_part(tasks)
         status = evn_loop_visit_host(part%loop, start, c_loc(first), EVN_WRITE)

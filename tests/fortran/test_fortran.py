@@ -1,6 +1,6 @@
 """Programs in Fortran: heat and zones are right on cores, devices and ranks, with one hash; right and wrong calls say what they say in C;
 built by CMake's evener_fortran() and by pkg-config from what is installed (tests/check/install). Run: ctest -R fortran-programs.
-usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN RANKS DISTRIBUTED [test ..]     FOLDER: of the examples"""
+usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN DISTRIBUTED [test ..]     FOLDER: of the examples"""
 
 import os
 import re
@@ -10,7 +10,7 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import programs  # pylint: disable=wrong-import-position
 
-FOLDER = CALLS = CALLS_FORTRAN = RANKS = DISTRIBUTED = ""
+FOLDER = CALLS = CALLS_FORTRAN = DISTRIBUTED = ""
 UNITS = ["1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2", "1:GPU:1", "1:GPU:2", "1:CPU:1,2:GPU:1"]
 
 
@@ -50,15 +50,6 @@ class Programs(unittest.TestCase):
             hashes.add(self.zones(EVENER_PROCESSES=count, EVENER_UNITS="1:CPU:1,1:GPU:1", EVENER_SCHEDULE="dynamic"))
         self.assertEqual(len(hashes), 1)
 
-    def test_without_session(self):
-        """Memory that comes and goes by procedures of the program."""
-        for count in 1, 2, 3:
-            status, out, err = run(RANKS, f"processes:{count}")
-            self.assertEqual((status, err), (0, ""), out)
-            moved = re.fullmatch(f"{count} ranks, processes: 0 blocks are wrong, ([0-9]+) have moved\n", out)
-            self.assertIsNotNone(moved, out)
-            self.assertEqual(int(moved[1]) > 0, count > 1, out)
-
     def test_distributed(self):
         """Tasks that no rank knows all of, which are divided, and balanced between ranks."""
         for count in 1, 2, 3:
@@ -87,10 +78,10 @@ class Programs(unittest.TestCase):
         self.assertEqual([(s[0], s[2]) for s in said], [(0, "")] * 2)
         c, fortran = [re.sub("0x[0-9a-f]{6,}", "ADDRESS", s[1]).splitlines() for s in said]
         self.assertEqual(c, fortran)
-        self.assertGreater(len(c), 60)
+        self.assertGreater(len(c), 45)
 
 
 if __name__ == "__main__":
-    FOLDER, CALLS, CALLS_FORTRAN, RANKS, DISTRIBUTED = (os.path.abspath(path) for path in sys.argv[1:6])
-    del sys.argv[1:6]
+    FOLDER, CALLS, CALLS_FORTRAN, DISTRIBUTED = (os.path.abspath(path) for path in sys.argv[1:5])
+    del sys.argv[1:5]
     unittest.main()
