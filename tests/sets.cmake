@@ -8,7 +8,7 @@ set(full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred
-    cc-fuzz cc-fortran-fuzz cc-cxx-fuzz cc-kernels-fuzz attack-ranks
+    cc-fuzz cc-cxx-fuzz cc-kernels-fuzz attack-ranks
     # every combination; class W and A
     # the same programs again: other dice, OpenCL behind the same suites
     cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
@@ -25,7 +25,7 @@ set(full
 
 # They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: they take two
 # processors. Anything else takes one; no test may depend on how busy the machine is.
-set(alone sanitizers threads attack contract aarch64 mpi-build suite cc-fuzz cc-fortran-fuzz cc-builds
+set(alone sanitizers threads attack contract aarch64 mpi-build suite cc-fuzz cc-builds
     own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich shared-mpich-rest
     command-ranks command-ranks-rest command-rank-loss-rest attack-ranks example-adaptive-ranks-rest)
 

@@ -7,7 +7,7 @@ Programs use forms of loops, clauses, types, scopes, macros, inner loops, contin
 plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Each is a function
 of its own, and many of them stand in a file; what goes wrong is tried again alone. Programs that cannot be read before
 preprocessing stand in other files than those that can, since one of them has the whole file preprocessed. Mutants are
-directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. With --cxx the
+programs with pieces left out, doubled and exchanged, in Fortran too: the command says something or compiles, and never crashes. With --cxx the
 programs are C++: in members, templates and lambdas, with variables of type auto. With --kernels they are loops that become kernels,
 on devices that are emulated, and mutants those of tests/cc/kernels. Run: ctest -R cc-fuzz
 """
@@ -542,17 +542,22 @@ def checked_command(folder):
     return checked
 
 
-def try_mutants(checked, folder, texts, count, seed, environment=lambda number: {}, options=()):
-    """The rewriter `checked`, with options, on mutants of the texts: (name of the file it is given, text). How many broke it."""
-    crashes = accepted = 0
-    r = random.Random(seed)
+def mutants(folder, count, seed):
+    """The rewriter with sanitizers on mutants of the programs of the tests, in each language: how many broke it."""
+    checked, crashes, accepted, r = checked_command(folder), 0, 0, random.Random(seed)
+    parts, names = (["kernels/wrong"], ["kernels/*.c"]) if KERNELS else (["wrong", "wrong_fortran"], ["forms/*", "cxx/*.cpp"])
+    texts = [("m" + os.path.splitext(name)[1], text) for part in parts for name, text, *_ in common.wrong(part)]
+    for name in sorted(path for some in names for path in glob.glob(os.path.join(HERE, some))):
+        with open(name) as file:
+            texts.append(("m" + os.path.splitext(name)[1], file.read()))
     for number in range(count):
         name, text = r.choice(texts)
         text = mutate(r, text)
         path = os.path.join(folder, name)
         with open(path, "w", encoding="latin-1", errors="replace") as file:
             file.write(text)
-        result = run([checked, *options, "--source", path], env=environment(number))
+        # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
+        result = run([checked, *["--kernels=parallel"] * KERNELS, "--source", path], env=environment("cat" if number % 8 else COMPILERS[0]))
         accepted += result.returncode == 0
         if "Sanitizer" in result.stderr or "runtime error" in result.stderr or result.returncode not in (0, 1):
             crashes += 1
@@ -561,20 +566,7 @@ def try_mutants(checked, folder, texts, count, seed, environment=lambda number: 
     return crashes
 
 
-def mutants(folder, count, seed):
-    """The rewriter with sanitizers, on mutants of the programs of the tests."""
-    checked = checked_command(folder)
-    texts = [("m.c", text) for _, text, *_ in common.wrong("kernels/wrong" if KERNELS else "wrong")]
-    for name in sorted(glob.glob(os.path.join(HERE, "kernels", "*.c")) if KERNELS else glob.glob(os.path.join(HERE, "forms", "*.c")) + glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
-        with open(name) as file:
-            texts.append(("m" + os.path.splitext(name)[1], file.read()))
-    # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
-    return try_mutants(checked, folder, texts, count, seed, lambda number: environment("cat" if number % 8 else COMPILERS[0]),
-                       ["--kernels=parallel"] if KERNELS else [])
-
-
-def main(programs, mutants):
-    """What the command line asks for; both return how many were wrong."""
+def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("command")
     parser.add_argument("--programs", type=int, default=0)
@@ -595,4 +587,4 @@ def main(programs, mutants):
 
 
 if __name__ == "__main__":
-    main(programs, mutants)
+    main()
