@@ -1,18 +1,10 @@
-#!/usr/bin/env python3
-"""Environments that nobody has on purpose: every command ends as it should, or says in one line why not; numbers are the same.
-
-    environments.py --evener build/evener                  the whole matrix
-    environments.py --cases 150 --seed 3                   some of it
-"""
-import argparse
+"""Environments that nobody has on purpose: every command ends as it should, or says in one line why not; numbers are the same."""
 import concurrent.futures
 import itertools
 import json
 import os
 import random
 import shutil
-import sys
-import tempfile
 
 import box
 import fuzz
@@ -136,13 +128,13 @@ def play(evener, case, expected):
 
 
 def run_matrix(evener, cases, seed, jobs, folder):
-    """Some cases of the matrix (all: None); the number of causes of failure."""
+    """Some cases of the matrix, or all where there are no more; the number of causes of failure."""
     found = list(matrix(evener))
     expected = {}
     for words in COMMANDS:
         case = next(case for case in found if case["words"] is words)
         expected[str(words)] = play(evener, {"words": words, "files": case["files"]}, None)[0]
-    if cases is not None and cases < len(found):
+    if cases < len(found):
         found = random.Random(f"environments {seed}").sample(found, cases)
     tally = fuzz.Tally(evener, folder)
 
@@ -155,20 +147,3 @@ def run_matrix(evener, cases, seed, jobs, folder):
             future.result()
     tally.print(len(found))
     return len(tally.causes)
-
-
-def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--evener", default="build/evener")
-    words.add_argument("--cases", type=int)
-    words.add_argument("--seed", default="1")
-    words.add_argument("--jobs", type=int, default=os.cpu_count())
-    words.add_argument("--keep", help="folder for cases that fail (default: a new one)")
-    given = words.parse_args()
-    folder = given.keep or os.path.join(tempfile.gettempdir(), f"evener-attack-{os.getpid()}")
-    with box.opened(given.evener) as evener:
-        return 1 if run_matrix(evener, given.cases, given.seed, given.jobs, folder) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -382,34 +382,6 @@ def resume(trial, app, state, count, units):
     return ended, bits
 
 
-def damaged(trial):
-    """Cut at a multiple of 1000 bytes, a bit flipped, or of another problem: refused before anything is computed."""
-    app = trial.rng.choice(list(SHORT))
-    state = bytearray(kept(trial, app, trial.rng.choice((2, 4)))[0])
-    what = trial.rng.choice(("cut", "bit", "other"))
-    if what == "cut":
-        del state[1000 * trial.rng.randrange(len(state) // 1000 + 1):]
-    elif what == "bit":
-        state[trial.rng.randrange(len(state))] ^= 1 << trial.rng.randrange(8)
-    else:
-        state = kept(trial, trial.rng.choice([other for other in SHORT if other != app]), 2)[0]
-    ended, _ = resume(trial, app, bytes(state), trial.rng.randrange(1, 4), "1:CPU:1")
-    ended.expect((2,), 1, 1, r"\br\b")
-    return ended.wrong, None
-
-
-def elsewhere(trial):
-    """What four ranks have kept, on 1, 2, 3 and 8 and other units."""
-    app = trial.rng.choice(list(SHORT))
-    state, bits = kept(trial, app, 4)
-    count, units = trial.rng.choice((1, 2, 3, 8)), trial.rng.choice(("1:CPU:1", "2:CPU:1", "1:CPU:2"))
-    ended, found = resume(trial, app, state, count, units if count < 8 else "1:CPU:1")
-    ended.expect((0,), 0, 0)
-    if found != bits:
-        ended.wrong.append(f"another hash on {count} ranks of {units}")
-    return ended.wrong, None
-
-
 def together(trial):
     """Two runs at once with one checkpoint and one record: each is of one of them."""
     app = trial.rng.choice(list(SHORT))
@@ -436,61 +408,6 @@ def together(trial):
 
 # ---- ranks that do not fit ----
 
-def plugin(trial):
-    """Missing, no plug-in at all, of another version, of another MPI."""
-    kind, before = trial.launcher()
-    case = Case(trial, ["bt-mz", "--steps", "5"], before, checkpoint=False)
-    what = trial.rng.choice(("missing", "foreign", "text", "old", "other"))
-    path = f"{trial.evener.cache}/{what}.so"
-    if what == "missing":
-        path = "/nowhere/wire.so"
-    elif what == "text":
-        with open(path, "w", encoding="ascii") as file:
-            file.write("no shared object\n")
-    elif what == "other":
-        path = os.path.join(os.path.dirname(trial.evener.path), "lib", "evener",
-                            f"evener-wire-{'mpich' if kind == 'openmpi' else 'openmpi'}.so")
-        if not os.path.exists(path):
-            raise unittest.SkipTest("there is one plug-in")
-    elif not os.path.exists(path):
-        source = {"foreign": "int nothing;", "old": "unsigned evener_wire_v1[64] = {7};"}[what]
-        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
-    ended = case.end(case.start(EVENER_WIRE=path)).expect((2, 3) if what == "other" else (2,), 1, 2 if what == "other" else 1)
-    case.close()
-    return ended.wrong, None
-
-
-def unlike(trial):
-    """One rank with other options, units that are not there, a device that is not there, of another build."""
-    kind, before = trial.launcher()
-    case = Case(trial, ["bt-mz", "--steps", "5"], before, checkpoint=False)
-    before, program = case.before[:-2], trial.evener.path
-    one, pattern = list(case.words), r"rank [01] on "
-    what = trial.rng.choice(("options", "units", "device", "build"))
-    if what == "options":
-        one[one.index("--steps") + 1] = "6"
-    elif what == "units":
-        one[one.index("--units") + 1] = "9999:CPU:1x"
-    elif what == "device":
-        one[one.index("--units") + 1] = "1:GPU:1"
-        one += ["--devices", "cuda"]
-    else:
-        program = os.path.join(trial.evener.cache, "evener")
-        with open(trial.evener.path, "rb") as file:
-            content = file.read()
-        version = subprocess.run([trial.evener.path, "--version"], capture_output=True, check=True).stdout.split()[1]
-        with open(program, "wb") as file:
-            file.write(content.replace(version + b"\0", version[:-1] + b"9\0"))
-        os.chmod(program, 0o755)
-    both = [[trial.evener.path, *case.words], [program, *one]]
-    trial.rng.shuffle(both)
-    case.before = [*before, "-n", "1", *both[0], ":", "-n", "1"]
-    wires = os.path.join(os.path.dirname(trial.evener.path), "lib", "evener", f"evener-wire-{kind}.so")
-    ended = case.end(case.start(program=both[1][0], words=both[1][1:], EVENER_WIRE=wires, EVENER_LIBCUDA="/nowhere/libcuda.so"))
-    case.close()
-    return ended.expect((2,), 1, 1, pattern).wrong, None
-
-
 def small_shm(trial):
     """/dev/shm of 64 kB: our line comes before MPI's, and forked ranks need none of it."""
     if os.geteuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
@@ -511,8 +428,8 @@ def small_shm(trial):
     return ended.wrong, None
 
 
-FAULTS = {f.__name__: f for f in (child, supervisor, rank_of_mpi, mpirun, interrupt, unheard, interrupt_of_mpi, loss, memory, disk, damaged,
-                                  elsewhere, together, plugin, unlike, small_shm)}
+FAULTS = {f.__name__: f for f in (child, supervisor, rank_of_mpi, mpirun, interrupt, unheard, interrupt_of_mpi, loss, memory, disk, together,
+                                  small_shm)}
 
 
 def attack(evener, cases, seed, limit, only=FAULTS):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The whole attack: files and options, environments, signals, runs at once. Each part is a program of its own, too.
+"""The attack: files and options (which fuzz.py runs by format, too), environments, signals.
 
     run.py --evener build/evener --sanitized build/sanitized/evener --cases 30      as `make test` does: always the same
     run.py --cases 3000 --seed today                                                more, and others
+    run.py --only signals --cases 500 --limit 2                                     where a machine has nothing else to do
 """
 import argparse
 import os
@@ -11,7 +12,6 @@ import tempfile
 import time
 
 import box
-import crowd
 import environments
 import fuzz
 import signals
@@ -25,6 +25,7 @@ def main():
     words.add_argument("--seed", default="1")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
     words.add_argument("--limit", type=float, default=30.0, help="seconds from a signal to the end (2 on a quiet machine)")
+    words.add_argument("--only", choices=("fuzz", "environments", "signals"))
     words.add_argument("--keep", help="folder for cases that fail (default: a new one)")
     given = words.parse_args()
     folder = given.keep or os.path.join(tempfile.gettempdir(), f"evener-attack-{os.getpid()}")
@@ -33,8 +34,9 @@ def main():
     with box.opened(given.evener) as evener, box.opened(given.sanitized or given.evener) as strict:
         for name, part in {"fuzz": lambda: fuzz.fuzz(strict, fuzz.ALL, cases, seed, jobs, folder),
                            "environments": lambda: environments.run_matrix(strict, 2 * cases, seed, jobs, folder),
-                           "signals": lambda: signals.signals(evener, max(60, cases // 2), seed, given.limit),
-                           "crowd": lambda: crowd.crowd(evener, max(21, cases // 4), seed)}.items():
+                           "signals": lambda: signals.signals(evener, max(60, cases // 2), seed, given.limit)}.items():
+            if given.only not in (None, name):
+                continue
             begin = time.monotonic()
             print(f"-- {name}", flush=True)
             if part():

@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Signals at random moments of every command: it ends in time, with 130 where one asks it to end, and leaves nothing behind.
-
-    signals.py --evener build/evener --cases 250 --seed 3 --limit 2
 
 INT, TERM and HUP ask to end: 130 within the limit. PIPE and QUIT end a process as they do others, XFSZ does not end it; after
 all of them there is nothing but what was named, and that is whole. A signal in the first moments, before main(), may end a
@@ -12,7 +9,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import time
 
 import box
@@ -131,15 +127,3 @@ def signals(evener, cases, seed, limit):
         print(f"{len(some):5d}  {what}\n       {name} after {moment:.3f} s: evener {key}")
     print(f"{cases} signals, {struck[True]} to commands that were at work; {len(failures)} kinds of mistakes")
     return len(failures)
-
-
-def main():
-    words = box.arguments(__doc__)
-    words.add_argument("--limit", type=float, default=2.0, help="seconds to its end (default 2; five times that with sanitizers)")
-    given = words.parse_args()
-    with box.opened(given.evener) as evener:
-        return 1 if signals(evener, given.cases, given.seed, given.limit) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -55,7 +55,7 @@ int calls_distributed(struct world *w, int row) {
     static const int each[] = {0, 1, 2, 3}, falling[] = {0, 1, 0, 1}, far[] = {0, 1, 3};
     static const char kept[] = {1, 1, 1};
     static const size_t none[] = {0, 0, 0};
-    static evn_rank_task task[] = {{0, 0}}, wrong[] = {{0, 3}};
+    static evn_rank_task task[] = {{0, 0}}, wrong[] = {{0, 3}}, below[] = {{0, -1}};
     const evn_rank_face face = {{0, 0}, {0, 1}, {.n = {1, 1, 1}}};
     const evn_rank_face rank = {{1, 0}, {0, 1}, {.n = {1, 1, 1}}};
     const evn_rank_face number = {{0, 0}, {0, -1}, {.n = {1, 1, 1}}};
@@ -108,6 +108,8 @@ int calls_distributed(struct world *w, int row) {
           (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, NULL)))
     USAGE("task 3 of before",
           (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, wrong)))
+    USAGE("task -1 of before",
+          (evn_distributed_change(d, &same, NULL), evn_distributed_now(d, 1, below)))
     IS(EVN_OK, evn_distributed_balance(d, NULL))
     IS(EVN_OK, (evn_loop_visit_host(evn_distributed_part(d).loop, nothing, NULL, EVN_WRITE),
                 evn_distributed_run(d, nothing, NULL)))
