@@ -1,8 +1,10 @@
 """What scripts of the command share: the command, which is a script's first argument; runs, their records and what is refused, each case in a
 folder of its own."""
+import csv
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -45,6 +47,13 @@ def is_rank(pid):
         return False
 
 
+ELSEWHERE = """#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+if [ "$rank" = 0 ]; then exec "$@"; fi
+exec unshare -mu sh -c 'hostname another && if [ -n "$BLIND" ]; then mount -t tmpfs none "$BLIND"; fi && exec "$@"' sh "$@"
+"""
+
+
 def wait_for_main(run):
     """Before it the system's loader is at work, and signals do what they do by themselves."""
     while run.poll() is None:
@@ -80,23 +89,36 @@ class Base(Case):
         with open(self.path(name), encoding="utf-8") as file:
             return file.read()
 
+    def table(self, name):
+        """Rows of a CSV file behind its comments: of words, then of numbers."""
+        rows = list(csv.reader(line for line in self.read(name).split("\n") if line and line[0] != "#"))
+        return rows[0], [[float(x) for x in row] for row in rows[1:]]
+
     def load(self, name):
         return json.loads(self.read(name))
 
-    def evener(self, *words, status=0, **options):
-        """The command's end, which has this status; None: any."""
+    def evener(self, *words, status=0, said=None, **options):
+        """The command's end, which has this status, and these messages; None: any."""
         done = evener(*words, **{"cwd": self.folder, "env": self.environment, **options})
         if status is not None:
             self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        if said is not None:
+            self.assertEqual(done.stderr, said, words)
         return done
 
     def record(self, *words, said="", **options):
         """What a run says of itself; it ends well, and has nothing else to say. said None: anything, as warnings."""
         quiet = () if words[0] == "info" else ("--quiet",)
-        done = self.evener(*words, *quiet, "--json", "-", **options)
-        if said is not None:
-            self.assertEqual(done.stderr, said, words)
-        return json.loads(done.stdout)
+        return json.loads(self.evener(*words, *quiet, "--json", "-", said=said, **options).stdout)
+
+    def elsewhere(self):
+        """Words that start three ranks, all but the first on another host, as far as they know, with a folder of their own in place of $BLIND."""
+        found = launchers()
+        if os.geteuid() or subprocess.run(["unshare", "-mu", "true"], capture_output=True, check=False).returncode or not found:
+            self.skipTest("needs hosts' names and file systems of its own, and an MPI")
+        os.chmod(self.write("elsewhere", ELSEWHERE), 0o700)
+        os.mkdir(self.path("blind"))
+        return [*found[0][1], "-n", "3", self.path("elsewhere")]
 
     def moved(self, count, *words, **options):
         """record() of a run in which this count of its transfers is not 0. Schedules go by times: on a busy machine a run may see nothing to move."""

@@ -14,16 +14,14 @@ class BenchWire(Base):
         return super().evener("bench", "wire", "--repeat", "1", *words, **options)
 
     def test_tables(self):
-        done = self.evener("--wire", "processes:3,latency=10us", "--max", "1000")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.evener("--wire", "processes:3,latency=10us", "--max", "1000", said="")
         # once, by rank 0
         self.assertEqual(done.stdout.count("processes, 3 ranks, medians of 1 samples"), 1)
         rows = re.findall(r"^ +(\d+)(?: +\d+\.\d+)+$", done.stdout, re.MULTILINE)
         self.assertEqual(rows, ["8", "64", "512", "1000", "2", "3"])
 
     def test_default(self):
-        done = self.evener("--max", "8")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.evener("--max", "8", said="")
         self.assertIn("processes, 2 ranks", done.stdout)
 
     def test_refused(self):

@@ -10,7 +10,6 @@ import math
 import os
 import random
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -27,11 +26,6 @@ NPB = {"bt-mz": 5, "sp-mz": 5, "lu-mz": 10}  # doubles a point
 SUBJECTS = {**{app: (["--class", "S", "--perturb"], 11, 20, 400) for app in NPB},
             "ft": (["--size", "32x16x16"], 3, 5, 40), "mg": (["--size", "32"], 3, 5, 160)}
 FIGURES = "hash", "steps", "checksums", "norm"
-ELSEWHERE = """#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
-if [ "$rank" = 0 ]; then exec "$@"; fi
-exec unshare -mu sh -c 'hostname another && if [ -n "$BLIND" ]; then mount -t tmpfs none "$BLIND"; fi && exec "$@"' sh "$@"
-"""
 
 
 def command(app, *words):
@@ -357,23 +351,12 @@ class Ends(Base):
 class Elsewhere(Base):
     """Ranks that an MPI has started, some of which are (as far as they know) on another host."""
 
-    def setUp(self):
-        super().setUp()
-        if os.geteuid() or subprocess.run(["unshare", "-mu", "true"], capture_output=True).returncode:
-            self.skipTest("needs hosts' names and file systems of its own")
-        self.launch = [shutil.which("mpirun.openmpi"), "--oversubscribe", "-n", "3"]
-        if not self.launch[0]:
-            self.launch = [shutil.which("mpirun.mpich"), "-n", "3"]
-        if not self.launch[0]:
-            self.skipTest("there is no MPI")
-        os.chmod(self.write("elsewhere", ELSEWHERE), 0o700)
-        os.mkdir("blind")
-
     def test_come_and_go(self):
         """By way of rank 0: neither the process that has the file nor the file itself is to be seen."""
+        launch = self.elsewhere()
         for app, (_, half, steps, _) in SUBJECTS.items():
             whole = self.whole(app)
-            words = [*self.launch, "./elsewhere", *command(app, *ALONE, "--oversubscribe")]
+            words = [*launch, *command(app, *ALONE, "--oversubscribe")]
             self.record([*words, "--steps", str(half), "--checkpoint", "blind/c", "--every", "2"], env=clean() | {"BLIND": os.path.abspath("blind")})
             self.kept(app, *ALONE)
             self.assertEqual(State(app, "blind/c").zone, State(app).zone)

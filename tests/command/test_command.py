@@ -81,7 +81,7 @@ class Run(Base):
             self.assertEqual(record["steps"], steps)
             seen.add(record["norms"]["error"][0])
         self.assertEqual(len(seen), 3)
-        done = self.evener("run", "sp-mz", "--steps", "0")
+        self.evener("run", "sp-mz", "--steps", "0")
         full = self.record("run", "sp-mz", "--steps", "100")
         self.assertIs(full["verified"], True, "the class's own number, said aloud")
 
@@ -90,7 +90,7 @@ class Run(Base):
         path = self.path("record.json")
         umask = os.umask(0o022)
         self.addCleanup(os.umask, umask)
-        done = self.evener("run", "bt-mz", "--json", path)
+        self.evener("run", "bt-mz", "--json", path)
         self.assertIs(self.load("record.json")["verified"], True)
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o644)
         self.assertEqual(os.listdir(self.folder), ["record.json"])
@@ -103,7 +103,7 @@ class Run(Base):
     def test_trace(self):
         """Chrome's trace format: a track a unit, a slice a zone and pass, every arrow with both its ends."""
         path = self.path("trace.json")
-        done = self.evener("run", "bt-mz", "--steps", "6", "--units", "2:CPU:1", "--oversubscribe", "--quiet",
+        self.evener("run", "bt-mz", "--steps", "6", "--units", "2:CPU:1", "--oversubscribe", "--quiet",
                       "--schedule", "dynamic", "--trace", path)
         events = self.load("trace.json")["traceEvents"]
         tracks = [e for e in events if e["name"] == "thread_name"]
@@ -121,7 +121,7 @@ class Run(Base):
         counts = [e["args"]["units"] for e in events if e["ph"] == "C" and e["name"] == "units at work"]
         self.assertTrue(all(0 <= c <= 2 for c in counts) and counts[-1] == 0)
         self.assertEqual(os.listdir(self.folder), ["trace.json"])
-        done = self.evener("run", "bt-mz", "--steps", "6", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--schedule", "static",
+        self.evener("run", "bt-mz", "--steps", "6", "--units", "2:CPU:1", "--oversubscribe", "--quiet", "--schedule", "static",
                       "--trace", path)
         events = self.load("trace.json")["traceEvents"]
         self.assertEqual(sum(e["ph"] == "X" and e["cat"] == "exchange" for e in events), 6 * 2)
@@ -212,10 +212,10 @@ class BadInput(Base):
     def test_application(self):
         """The first word that is no option's value, wherever it stands."""
         path = self.path("td-bem")
-        done = self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", path)
+        self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", path)
         self.assertEqual(self.load("td-bem")["app"], "bt-mz")
         for words in (["--json", "td-bem", "bt-mz"], ["--class", "S", "bt-mz", "--json", "td-bem"]):
-            done = self.evener("run", "--steps", "1", "--quiet", *words)
+            self.evener("run", "--steps", "1", "--quiet", *words)
         self.refuses(["run", "--json", "td-bem"], "which workload?")
         self.refuses(["plan", "mt-bz"], "mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--on-device-loss", "continue"], "expected stop")

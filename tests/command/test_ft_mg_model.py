@@ -231,8 +231,7 @@ class Words(Base):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(page) as one, open(again) as other:
             self.assertEqual(one.read().replace('{"file":"evener model",', '{"file":"%s",' % record), other.read())
-        with open(record) as f:
-            good = json.load(f)
+        good = self.load(record)
         for key, value in (("in_time", []), ("in_time", 3), ("in_time", [{}]), ("in_time", [dict(good["in_time"][0], nodes=0)]),
                            ("in_time", [dict(good["in_time"][0], groups_s={})])):
             with open(record, "w") as f:

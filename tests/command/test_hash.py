@@ -108,6 +108,7 @@ ALL = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "gui
        "interval", "map", "optimal:limit=1"]
 VERTICES = "--vertices 0,8,40,100,161 --vertex-output v.csv"
 MPI = ["mpi:openmpi:2", "mpi:openmpi:3", "mpi:mpich:2"]
+TWO = "--transposes 2"
 PERTURBED = [f"{app} --class S --perturb --steps 8" for app in ZONES]
 
 
@@ -160,10 +161,14 @@ REST = [
     *[(f"{app} --class S", [f"{more} {mpi}" for mpi in MPI for more in ("", "--per-node 1")]) for app in ("ft", "mg")],
     ("ft --class S", [*units([*ALIKE, *MIXED]), *units(["1:GPU:1", *MIXED[:2]], "--processes 2 --variant packed"),
                       "--units 1:GPU:1 --devices opencl", "--units 1:CPU:1,1:GPU:1 --devices opencl"]),
-    ("ft --class S --steps 9", [f"--units {u} --schedule {name} --devices {where}" for name in ("static", "dynamic:chunk=1", "guided:time", "binpack", "interval")
-                                for u, where in (("1:CPU:1,1:GPU:2", "emulated"), ("2:GPU:1", "emulated:1+emulated:1,speed=0.3,peer=no"),
-                                                 ("1:CPU:1,1:GPU:1 --processes 2", "emulated:1,speed=0.5"))]),
-    ("ft --class W --steps 12", ["> --units 1:CPU:1,1:GPU:1 --schedule interval --slow 0:20@3"]),
+    *[(f"ft --class S --steps 9 {q}", [f"--units {u} --schedule {name} --devices {where}" for name in ("static", "dynamic:chunk=1", "guided:time", "binpack", "interval")
+                                       for u, where in (("1:CPU:1,1:GPU:2", "emulated"), ("2:GPU:1", "emulated:1+emulated:1,speed=0.3,peer=no"),
+                                                        ("1:CPU:1,1:GPU:1 --processes 2", "emulated:1,speed=0.5"))]) for q in ("", TWO)],
+    *[(f"ft --class W --steps 12 {q}", ["> --units 1:CPU:1,1:GPU:1 --schedule interval --slow 0:20@3"]) for q in ("", TWO)],
+    (f"ft --class S {TWO}", [*units([*ALIKE, *MIXED]), *units(["1:GPU:1", "1:CPU:1,1:GPU:2"], "--processes 2 --variant packed"),
+                             "--units 1:CPU:1,1:GPU:1 --processes 2 --variant slabs"]),
+    *[(f"ft --size {size} --steps 2 {TWO}", [*units(MIXED[:1]), "--processes 5 --units 1:GPU:1"]) for size in ("8x2x2", "16x64x4", "32x2x16", "16x32x4", "1024x2x4")],
+    (f"ft --class W {TWO}", units(MIXED[1:2])),
     ("ft --class A", units(MIXED[:1])),
     ("mg --class S", [*units(["1:CPU:3", "2:CPU:2,1:CPU:1"]), *in_turn((1, 2, 3), ["2:CPU:1", "1:CPU:2,1:CPU:1", "1:CPU:1"], ALL[:7]),
                       *units(["2:CPU:1,1:GPU:2,1:GPU:1", *ALIKE[:2]], "--processes 2"), "--units 1:GPU:1 --devices opencl"]),
@@ -192,7 +197,7 @@ REST = [
 FIGURES = "hash", "checksums", "norm", "error", "verified"
 
 
-class Ways(Runs):
+class Compared(Runs):
     """Each way of a row has the bits of one core, or of one device where all units are devices; of both kinds the numbers."""
 
     def setUp(self):
@@ -253,6 +258,8 @@ class Ways(Runs):
                     else:
                         self.near(got, want)
 
+
+class Ways(Compared):
     def test_quick(self):
         self.compare(QUICK)
 

@@ -6,41 +6,30 @@ Run: ctest -R command-loops, or tests/command/test_loops.py build/evener [test .
 """
 import unittest
 
-from base import MACHINES, Base
+from base import MACHINES
+from test_hash import Compared
 
 CORES = ("1:CPU:1", "2:CPU:1", "1:CPU:3", "1:CPU:2,2:CPU:1 --schedule dynamic", "3:CPU:1 --schedule guided:time",
          "1:CPU:2,1:CPU:1 --processes 2 --schedule interval", "2:CPU:1 --processes 2 --schedule dynamic:memorize=0")
 DEVICES = ("1:GPU:1 --devices emulated", "2:GPU:1 --devices emulated:2 --schedule dynamic:memorize=0",
            "2:GPU:1 --devices emulated:2 --schedule guided:time", "1:GPU:2 --devices emulated:2 --schedule static")
-APPS = {"bt-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "sp-mz": ["rhs", "xsolve", "ysolve", "zsolve"], "lu-mz": ["rhs", "lower", "upper"]}
+APPS = "bt-mz", "sp-mz", "lu-mz"
 
 
-class Loops(Base):
+class Loops(Compared):
     def run_(self, words):
         return self.record(*f"run {words} --oversubscribe".split())
 
     def test_bits(self):
-        for app in APPS:
-            for lists in (CORES, DEVICES):
-                want = self.run_(f"{app} --class W --perturb --steps 4 --units {lists[0]}")
-                self.assertEqual(want["loop"], "step")
-                for units in lists:
-                    with self.subTest(app=app, units=units):
-                        got = self.run_(f"{app} --class W --perturb --steps 4 --loop phase --units {units}")
-                        self.assertEqual((got["loop"], got["hash"]), ("phase", want["hash"]))
-
-    def test_verified(self):
-        for app, phases in APPS.items():
-            for units in ("2:CPU:1", "1:CPU:1,1:GPU:1 --devices emulated"):
-                got = self.run_(f"{app} --class S --loop phase --units {units}")
-                self.assertIs(got["verified"], True)
-            self.assertEqual(sorted(self.run_(f"{app} --class S --loop phase --units 1:CPU:1")["phases"]), sorted(phases))
+        self.compare([(f"{app} --class W --perturb --steps 4", [f"--loop phase --units {units}" for units in CORES + DEVICES]) for app in APPS])
+        self.compare([(f"{app} --class S", ["--loop phase --units 2:CPU:1", "--loop phase --units 1:CPU:1,1:GPU:1"]) for app in APPS])
 
     def test_periods(self):
         """Phases count as computation, none as communication, of all and of each unit."""
         for units in ("1:CPU:1", "1:CPU:1 --processes 2"):
             got = self.run_(f"bt-mz --class W --steps 20 --loop phase --units {units}")
             phases, periods = sum(got["phases"].values()), got["periods"]
+            self.assertEqual((got["loop"], sorted(got["phases"])), ("phase", ["rhs", "xsolve", "ysolve", "zsolve"]))
             for unit in got["units"]:
                 self.assertGreaterEqual(unit["exchange_s"], 0)
             self.assertGreater(sum(u["compute_s"] for u in got["units"]), 0.95 * phases)

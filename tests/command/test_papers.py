@@ -29,8 +29,7 @@ class Base(base.Base):
 
     def change(self, item, **keys):
         """The file of published numbers with other keys of one item; None: left out."""
-        with open(PUBLISHED, encoding="utf-8") as f:
-            all_ = json.load(f)
+        all_ = self.load(PUBLISHED)
         found = next(i for i in all_["items"] if f"{i['paper']}/{i['item']}" == item)
         for key, value in keys.items():
             if value is None:
@@ -46,8 +45,7 @@ class Some(Base):
         done = self.papers("--item", "000/table2.sp.comm,004/fig12,001/table1", "--json", self.path("r.json"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3 items: 1 same, 0 better, 0 contradict, 0 differ, 0 work, 0 given, 1 fitted, 0 predicted, 1 not compared, 0 missing", done.stdout)
-        with open(self.path("r.json"), encoding="utf-8") as f:
-            items = json.load(f)["items"]
+        items = self.load("r.json")["items"]
         self.assertEqual([i["paper"] + "/" + i["item"] for i in items], ["000/table2.sp.comm", "001/table1", "004/fig12"])
         comm = items[0]
         self.assertEqual(comm["published"], [1.56, 2.4, 3.77, 6.5, 8.18, 10.96, 28.4, 35.4, 49.8])
@@ -75,11 +73,9 @@ class Some(Base):
             done = self.papers("--item", item, "--json", self.path("r.json"), "--page", self.path("p.md"), "--published",
                                self.change(item, second=[None, ["17", "24"], *second]))
             self.assertEqual(done.returncode, 0, done.stderr)
-            with open(self.path("r.json"), encoding="utf-8") as f:
-                found = json.load(f)["items"][0]
+            found = self.load("r.json")["items"][0]
             self.assertEqual(found["verdict"], verdict, second)
-            with open(self.path("p.md"), encoding="utf-8") as f:
-                page = f.read()
+            page = self.read("p.md")
             self.assertIn(f"1 items: 0 same, 0 better, {int(not not said)} contradict, {int(not said)} differ", page)
             self.assertIn("1 of 3 numbers fitted", page)
             for text in (done.stdout, page):
@@ -114,8 +110,7 @@ class Some(Base):
                            ({"ours": None, "kind": "T"}, "not compared"), ({"ours": None, "kind": "G"}, "missing"))):
             done = self.papers("--item", item, "--quiet", "--json", self.path("r.json"), "--published", self.change(item, band=[0, 99], **keys))
             self.assertEqual(done.returncode, 0, done.stderr)
-            with open(self.path("r.json"), encoding="utf-8") as f:
-                self.assertEqual(json.load(f)["items"][0]["verdict"], told, keys)
+            self.assertEqual(self.load("r.json")["items"][0]["verdict"], told, keys)
 
     def test_real(self):
         """What is measured is so on request, and leaves no band."""
@@ -123,13 +118,11 @@ class Some(Base):
             done = self.papers("--item", "000/overhead,001/table3.phases", "--json", self.path("r.json"), *words)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual("measured with --real" in done.stdout, not words)
-            with open(self.path("r.json"), encoding="utf-8") as f:
-                self.assertEqual([len(i["ours"]) for i in json.load(f)["items"] if "ours" in i], numbers)
+            self.assertEqual([len(i["ours"]) for i in self.load("r.json")["items"] if "ours" in i], numbers)
         # registers are what the compiler says; without it, or the build's program, the item stays without a figure
         kernels = subprocess.run([os.path.join(os.path.dirname(base.EVENER), "bench-kernels"), "sum_contiguous"], capture_output=True, text=True, check=False)
         self.assertEqual(self.papers("--item", "004/occupancy", "--json", self.path("r.json"), "--real").returncode, 0)
-        with open(self.path("r.json"), encoding="utf-8") as f:
-            ours = json.load(f)["items"][0].get("ours", [])
+        ours = self.load("r.json")["items"][0].get("ours", [])
         self.assertEqual(ours, [] if kernels.returncode else [float(re.search(r"sum_contiguous +90 +\d+ +(\d+)", kernels.stdout)[1])])
 
     def test_arithmetic(self):
@@ -187,10 +180,8 @@ class Some(Base):
         """A figure of evener report for each picture of the paper, with values where the file has expressions."""
         done = self.papers("--item", "000/table1", "--report", self.path("o.html"), "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("o.html"), encoding="utf-8") as f:
-            entry, = report_page.records(f.read())
-        with open(PUBLISHED, encoding="utf-8") as f:
-            pictures = [p for p in json.load(f)["pictures"] if p["paper"] == "000"]
+        entry, = report_page.records(self.read("o.html"))
+        pictures = [p for p in self.load(PUBLISHED)["pictures"] if p["paper"] == "000"]
         section, = entry["record"]["sections"]
         self.assertEqual([(f["draw"], f["title"]) for f in section["figures"]], [(p["draw"], p["title"]) for p in pictures])
         self.assertEqual([row[0] for row in section["rows"]], ["table1"])
@@ -203,8 +194,7 @@ class Some(Base):
 
     def test_broken_lists(self):
         """A file whose lists are of another shape gives one line, whatever output is asked for."""
-        with open(self.change("001/memory"), encoding="utf-8") as f:
-            whole = json.load(f)
+        whole = self.load(self.change("001/memory"))
 
         def without(kind, key):
             return lambda d: [e.pop(key, None) for e in d["pictures"] if e["draw"] == kind]
@@ -227,8 +217,7 @@ class Some(Base):
 
     def test_used(self):
         """Each command and path is named by an expression or a picture, or by another path."""
-        with open(PUBLISHED, encoding="utf-8") as f:
-            text = f.read()
+        text = self.read(PUBLISHED)
         whole = json.loads(text)
         used = text[text.index('"paths"'):]
         self.assertEqual([name for name in [*whole["outputs"], *whole["paths"]] if not re.search(rf"(?<!\w){name}[{{.~]", used)], [])
@@ -296,8 +285,7 @@ class Whole(Base):
 
     def test_docs(self):
         """All items are in their bands, and docs/papers.md is what the command writes."""
-        with open(os.path.join(SOURCE, "docs", "papers.md"), encoding="utf-8") as g:
-            written, kept = self.page, g.read()
+        written, kept = self.page, self.read(os.path.join(SOURCE, "docs", "papers.md"))
         number = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")  # compilers round the last digits differently
         anew = "write docs/papers.md anew: evener bench papers --page docs/papers.md"
         self.assertEqual(number.sub("#", written), number.sub("#", kept), anew)

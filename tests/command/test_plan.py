@@ -344,11 +344,9 @@ class Memory(Base):
         """What is written as it comes is one object, in a file and on standard output, and says the same."""
         words = ("plan", "bt-mz", "--class", "W", "--units", "2:CPU:2", "--schedule", "binpack:reassign", "--iterations", "300", "--quiet")
         file = self.path("r.json")
-        done = self.evener(*words, "--json", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.evener(*words, "--json", "-", said="")
         self.assertEqual(self.evener(*words, "--json", file).returncode, 0)
-        with open(file, encoding="utf-8") as f:
-            there = json.load(f)
+        there = self.load(file)
         here = json.loads(done.stdout)
         self.assertEqual(len(here["iterations"]), 300)
         self.assertEqual(sum(here["cores"]), 4)
@@ -358,10 +356,9 @@ class Memory(Base):
     def test_pictures(self):
         """A plan's record says how zones lie and has the bursts of its last iteration; report draws both."""
         machine_file, file = self.write("m.json", machine()), self.path("r.json")
-        done = self.evener("plan", "bt-mz", "--class", "W", "--machine", machine_file, "--units", "2:GPU:1", "--exchange", "zones",
+        self.evener("plan", "bt-mz", "--class", "W", "--machine", machine_file, "--units", "2:GPU:1", "--exchange", "zones",
                            "--schedule", "static", "--json", file, "--quiet")
-        with open(file, encoding="utf-8") as f:
-            found = json.load(f)
+        found = self.load(file)
         last = found["iterations"][-1]
         self.assertEqual(len(found["zones"]["x"]) * len(found["zones"]["y"]), 16)
         for unit in range(2):
@@ -371,8 +368,7 @@ class Memory(Base):
         self.assertAlmostEqual(max(b["end"] for b in found["bursts"]), last["step_s"], delta=1e-12)
         page = self.path("p.html")
         self.assertEqual(self.evener("report", file, "--output", page).returncode, 0)
-        with open(page, encoding="utf-8") as f:
-            text = f.read()
+        text = self.read(page)
         self.assertIn("Zones by unit in the last iteration", text)
         self.assertIn("copying whole tasks", text)
 
@@ -380,8 +376,7 @@ class Memory(Base):
         """Owners from a record and from an exported plan, for plan and for run; other tasks or units are refused."""
         file, words = self.path("r.json"), ("bt-mz", "--class", "W", "--units", "2:CPU:1")
         done = self.evener("plan", *words, "--schedule", "optimal", "--json", file, "--verbose")
-        with open(file, encoding="utf-8") as f:
-            owner = json.load(f)["iterations"][-1]["owner"]
+        owner = self.load(file)["iterations"][-1]["owner"]
         self.assertNotEqual(owner, self.plan(*words, "--schedule", "static")["iterations"][0]["owner"])
         line = next(line for line in done.stdout.split("\n") if line.startswith("plan: "))
         later = line[6:].replace(" units:", " units generation 3:")
@@ -393,8 +388,7 @@ class Memory(Base):
         record = self.path("run.json")
         done = self.evener("run", "bt-mz", "--class", "W", "--steps", "2", "--units", "2:CPU:1", "--oversubscribe", "--plan", file,
                            "--json", record, "--quiet")
-        with open(record, encoding="utf-8") as f:
-            self.assertEqual(json.load(f)["owner"], owner)
+        self.assertEqual(self.load(record)["owner"], owner)
         self.refuses(["plan", "bt-mz", "--class", "S", "--units", "2:CPU:1", "--plan", file], "16 owners", "4 tasks")
         self.refuses(["plan", "bt-mz", "--class", "W", "--units", "1:CPU:1", "--plan", file], "no unit from 0 to 0")
         self.refuses(["plan", *words, "--plan", self.write("x.json", "{}")], "owner")

@@ -8,20 +8,13 @@ import json
 import math
 import os
 import re
-import subprocess
-import sys
-import tempfile
 import unittest
 
+import base
 from report_page import Tree, bars, drawn, figure, number, records, rows, words
 
-EVENER = "build/evener"
 STYLE = os.path.join(os.path.dirname(__file__), "../../suite/command/report/page.css")
 NASTY = "</script><script>alert(1)</script><!--\u2028\"'&]]>--><b>"
-
-
-def evener(*words, **options):
-    return subprocess.run([EVENER, *words], capture_output=True, timeout=300, **options)
 
 
 def unit(number, tasks, weight, compute, exchange=0.1, idle=0.0, kind="cpu", cores=1):
@@ -73,14 +66,8 @@ def site(name, steps, compute, moved=0, schedule="auto"):
                       for u, s in enumerate(compute)]}
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.made = 0
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
+class Base(base.Base):
+    made = 0
 
     def write(self, content, name=None):
         self.made += 1
@@ -93,9 +80,7 @@ class Base(unittest.TestCase):
 
     def text(self, *records):
         """The page as it is written."""
-        done = evener("report", *[self.write(r) for r in records], "--output", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        return done.stdout.decode()
+        return self.evener("report", *[self.write(r) for r in records], "--output", "-", said="").stdout
 
     def page(self, *records):
         """What its script makes."""
@@ -118,21 +103,9 @@ class Base(unittest.TestCase):
     def refuses(self, content, says, words=()):
         """Status 2 and one line that names the file; an earlier page stays, and no other file is left."""
         path = self.write(content) if not isinstance(content, list) else content[0]
-        page = self.path("page.html")
-        with open(page, "w") as file:
-            file.write("earlier")
-        before = sorted(os.listdir(self.folder.name))
-        done = evener("report", path, *words, "--output", page)
-        message = done.stderr.decode()
-        self.assertEqual(done.returncode, 2, message)
-        self.assertEqual(done.stdout, b"")
-        self.assertRegex(message, r"\Aevener: [^\n]+\n\Z")
-        for word in says if isinstance(says, (list, tuple)) else [says]:
-            self.assertIn(word, message)
-        self.assertIn(os.path.basename(path), message)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
-        with open(page) as file:
-            self.assertEqual(file.read(), "earlier")
+        page = self.write("earlier", "page.html")
+        super().refuses(["report", path, *words, "--output", page], says, os.path.basename(path))
+        self.assertEqual(self.read(page), "earlier")
 
 
 class Embedding(Base):
@@ -142,8 +115,7 @@ class Embedding(Base):
         hostile = record(app=NASTY, class_=NASTY, schedule=NASTY, hash=NASTY, command=NASTY, machine={"processor": NASTY},
                          phases={NASTY[:30]: 1.0}, more=[0.1 + 0.2, 1e-300, 2 ** 53, -1.5, True, None, "\t\u007f"])
         path = self.write(hostile, name)
-        done = evener("report", path, self.write(bem(), "bem.json"), "--output", "-")
-        page = done.stdout.decode()
+        page = self.evener("report", path, self.write(bem(), "bem.json"), "--output", "-").stdout
         self.assertEqual(records(page), [{"file": path, "record": hostile}, {"file": self.path("bem.json"), "record": bem()}])
         data = page[page.index('id="records">') + 13:page.index("</script>")]
         for mark in "<>&\u2028\u2029":
@@ -200,11 +172,8 @@ class Embedding(Base):
                 self.assertGreater((two[1] + 0.05) / (two[0] + 0.05), 4.5 if behind == "page" else 4, (text, behind))
 
     def test_output(self):
-        path = self.write(record())
-        done = evener("report", path, cwd=self.folder.name)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"report.html", done.stdout)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["r1.json", "report.html"])
+        self.assertIn("report.html", self.evener("report", self.write(record())).stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["r1.json", "report.html"])
 
 
 class Whole(Base):
@@ -424,9 +393,7 @@ class Tables(Base):
     """Tables of td-bem: lines and outlines that are where the numbers are."""
 
     def table(self, text, name="table.csv"):
-        done = evener("report", self.write(text, name), "--output", "-")
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        return drawn(self.write(done.stdout.decode(), "drawn.html"))
+        return drawn(self.write(self.evener("report", self.write(text, name), "--output", "-", said="").stdout, "drawn.html"))
 
     def test_signals(self):
         for head, title, labels in (("t,scattered_1,total_1,scattered_2,total_2", "Impulse responses", ["probe 1", "probe 2"]),
@@ -464,10 +431,7 @@ class Tables(Base):
                            ("t,p_scattered_1,p_total_1\n", "no numbers"), ("t,p_scattered_1,p_total_1\n1,2\n", "line 2"),
                            ("t,p_scattered_1,p_total_1\n1,2,x\n", "line 2"), ("t,p_scattered_1,p_total_1\n1,2,inf\n", "line 2"),
                            ("t,p_scattered_1,p_total_1\n" + "1,2,3\n" * 100001, "rows")):
-            path = self.path("bad.csv")
-            with open(path, "w") as file:
-                file.write(text)
-            self.refuses([path], says)
+            self.refuses([self.write(text, "bad.csv")], says)
 
 
 class Directives(Base):
@@ -550,7 +514,7 @@ class Units(Base):
 class BadInput(Base):
     def test_files(self):
         self.refuses([self.path("none.json")], "No such file")
-        self.refuses([self.folder.name], "is a folder")
+        self.refuses([self.folder], "is a folder")
         self.refuses("", "is empty")
         self.refuses(" \n\n ", "is empty")
         self.refuses("bursts", "is no JSON: line 1, column 1")
@@ -561,19 +525,12 @@ class BadInput(Base):
         self.refuses("null", "no record")
         self.refuses("[" * 100000, "JSON")
         self.refuses(bytes(range(256)) * 10, "JSON")
-        done = evener("report")
-        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))
-        self.assertIn(b"expected FILE.json", done.stderr)
+        base.Base.refuses(self, ["report"], "expected FILE.json")
 
     def test_second_file(self):
         """One bad record among good ones: no page."""
-        good = self.write(record())
-        bad = self.write("{}")
-        page = self.path("page.html")
-        done = evener("report", good, bad, "--output", page)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn(os.path.basename(bad), done.stderr.decode())
-        self.assertFalse(os.path.exists(page))
+        good, bad = self.write(record()), self.write("{}")
+        base.Base.refuses(self, ["report", good, bad, "--output", self.path("page.html")], os.path.basename(bad))
 
     def test_huge(self):
         path = self.path("huge.json")
@@ -655,15 +612,11 @@ class Writing(Base):
     def test_refused(self):
         path = self.write(record())
         for words, says in ((["--output", self.path("no/such/page.html")], "cannot be written"),
-                            (["--output", self.folder.name], "cannot be written"),
+                            (["--output", self.folder], "cannot be written"),
                             (["--output", path], "would replace a record"),
                             (["--ouput", "x"], "did you mean --output?")):
-            done = evener("report", path, *words)
-            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
-            self.assertIn(says, done.stderr.decode())
-        with open(path) as file:
-            self.assertEqual(json.load(file)["app"], "bt-mz")
-        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(path)])
+            base.Base.refuses(self, ["report", path, *words], says)
+        self.assertEqual(self.load(path)["app"], "bt-mz")
 
 
 class Real(Base):
@@ -677,15 +630,10 @@ class Real(Base):
         for units in (1, 2):
             for schedule in ("static", "guided:time"):
                 files.append(self.path(f"{units}-{schedule}.json"))
-                done = evener("run", "bt-mz", "--steps", "5", "--units", f"{units}:CPU:1", "--oversubscribe", "--quiet",
-                              "--schedule", schedule, "--json", files[-1])
-                self.assertEqual(done.returncode, 0, done.stderr)
-                with open(files[-1]) as file:
-                    made.append(json.load(file))
-        done = evener("report", *files, "--output", self.path("page.html"))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("page.html")) as file:
-            self.assertEqual([entry["record"] for entry in records(file.read())], made)
+                self.evener("run", "bt-mz", "--steps", "5", "--units", f"{units}:CPU:1", "--oversubscribe", "--quiet", "--schedule", schedule, "--json", files[-1])
+                made.append(self.load(files[-1]))
+        self.evener("report", *files, "--output", self.path("page.html"))
+        self.assertEqual([entry["record"] for entry in records(self.read("page.html"))], made)
         page = drawn(self.path("page.html"))
         self.assertEqual(len(list(figure(page, "Speedup").iter("circle"))), 4)
         base = min(r["seconds"] for r in made[:2])
@@ -709,5 +657,4 @@ class Real(Base):
 
 
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -4,7 +4,6 @@ the last whole one; children end too. Random moments of every command are tests/
 
 Run: ctest -R command-signals, or tests/command/test_signals.py build/evener [test ..]
 """
-import json
 import os
 import signal
 import subprocess
@@ -62,8 +61,7 @@ class Ways(Base):
         run = self.start(LONG)
         time.sleep(0.5)
         self.ends(run, signal.SIGTERM)
-        with open(self.path("out/r")) as file:
-            self.assertEqual(file.read(), "earlier")
+        self.assertEqual(self.read("out/r"), "earlier")
         self.assertEqual(self.left(), ["out/r"])
 
     def test_ignored_stays_ignored(self):

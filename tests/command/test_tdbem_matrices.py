@@ -7,20 +7,12 @@ Run: ctest -R tdbem-matrices, or tests/command/test_tdbem_matrices.py build/even
 import json
 import os
 import resource
-import shutil
-import subprocess
 import unittest
 
 import base
 from base import clean
 
 BODY = ["--mesh", "sphere:1", "--steps", "40", "--blocks", "9"]
-# all ranks but the first on another host, as far as they know, with a folder of their own in place of $BLIND
-ELSEWHERE = """#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
-if [ "$rank" = 0 ]; then exec "$@"; fi
-exec unshare -mu sh -c 'hostname another && if [ -n "$BLIND" ]; then mount -t tmpfs none "$BLIND"; fi && exec "$@"' sh "$@"
-"""
 
 
 def text_of(path):
@@ -102,28 +94,15 @@ class Bad(Base):
 
 
 class Elsewhere(Base):
-    def setUp(self):
-        super().setUp()
-        if os.geteuid() or subprocess.run(["unshare", "-mu", "true"], capture_output=True).returncode:
-            self.skipTest("needs hosts' names and file systems of its own")
-        mpi = shutil.which("mpirun.openmpi")
-        if not mpi:
-            self.skipTest("there is no Open MPI")
-        script = self.path("elsewhere")
-        with open(script, "w") as f:
-            f.write(ELSEWHERE)
-        os.chmod(script, 0o700)
-        os.mkdir(self.path("blind"))
-        self.launch = [mpi, "-q", "--oversubscribe", "-n", "3", script]
-
     def test_come_and_go(self):
         """What ranks do not see goes by way of rank 0, to it and from it."""
+        launch = self.elsewhere()
         want = self.record("--matrices", self.path("one"))["hash"]
         for words in [[], ["--schedule", "static:chunk=1"], ["--memory", "700kB"]]:
             m = self.path("blind/m")
             with self.subTest(words=words):
                 for blind in [self.path("blind"), "", self.path("blind")]:
-                    got = self.record("--matrices", m, *words, "--scratch", self.folder, launch=self.launch,
+                    got = self.record("--matrices", m, *words, "--scratch", self.folder, launch=launch,
                                       env=clean(**{"BLIND": blind}))
                     self.assertEqual(got["hash"], want)
                     self.assertEqual(text_of(m), text_of(self.path("one")))

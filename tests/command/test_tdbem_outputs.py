@@ -5,7 +5,6 @@ Run: ctest -R '^command-tdbem-outputs$', or tests/command/test_tdbem_outputs.py 
 """
 import ast
 import cmath
-import csv
 import ctypes
 import math
 import os
@@ -19,6 +18,7 @@ import xml.etree.ElementTree as ET
 import zipfile
 
 import base
+from test_tdbem_admittance import hankel
 
 BODY = ["--mesh", "sphere:1", "--units", "1:CPU:1", "--quiet"]
 
@@ -59,11 +59,6 @@ def library(name):
 class Base(base.Base):
     def evener(self, *words, **options):
         return super().evener("run", "td-bem", *words, **options)
-
-    def table(self, name):
-        """Rows of a CSV file behind its comments: of words, then of numbers."""
-        rows = list(csv.reader(line for line in self.read(name).split("\n") if line and line[0] != "#"))
-        return rows[0], [[float(x) for x in row] for row in rows[1:]]
 
 
 class Formats(Base):
@@ -118,30 +113,18 @@ class Formats(Base):
             self.assertEqual(len(self.table(name)[1]), 3)
 
 
-def bessel(x, count):
-    """j_n by downward and y_n by upward recurrence."""
-    j = [0.0] * (count + 60)
-    j[-2] = 1e-250
-    for n in range(count + 58, 0, -1):
-        j[n - 1] = (2 * n + 1) / x * j[n] - j[n + 1]
-    y = [-math.cos(x) / x, -math.cos(x) / x ** 2 - math.sin(x) / x]
-    for n in range(1, count):
-        y.append((2 * n + 1) / x * y[n] - y[n - 1])
-    return [value * math.sin(x) / x / j[0] for value in j[:count]], y[:count]
-
-
 def rigid_sphere(k, x):
     """Total pressure at x around a rigid sphere of radius 1, over that of a wave along z at the origin; exp(-i w t)."""
     r, count = math.dist(x, (0, 0, 0)), 20
-    (ja, ya), (jr, yr) = bessel(k, count), bessel(k * r, count)
-    hankel = [complex(*pair) for pair in zip(ja, ya)]
+    near, far = hankel(k, count), hankel(k * r, count)
+    regular = [h.real for h in near]
     legendre = [1, x[2] / r]
     for n in range(1, count):
         legendre.append(((2 * n + 1) * legendre[1] * legendre[n] - n * legendre[n - 1]) / (n + 1))
 
     def slope(f, n):
         return f[n - 1] - (n + 1) / k * f[n] if n else -f[1]
-    return sum((2 * n + 1) * 1j ** n * legendre[n] * (jr[n] - slope(ja, n) / slope(hankel, n) * complex(jr[n], yr[n]))
+    return sum((2 * n + 1) * 1j ** n * legendre[n] * (far[n].real - slope(regular, n) / slope(near, n) * far[n])
                for n in range(count - 2))
 
 
@@ -260,6 +243,22 @@ def vtu(path):
     return arrays
 
 
+class Surface(Base):
+    def test_files(self):
+        """Pictures that hold what they say, and one collection of them."""
+        self.evener(*BODY, "--pulse", "gaussian:sigma=1.2", "--steps", "50", "--output", "out", "--every", "20", "--vertices", "0,8,41", "--vertex-output", "v.csv")
+        names = ["surface_000020.vtu", "surface_000040.vtu"]
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["surface.pvd", *names])
+        self.assertEqual([s.get("file") for s in ET.parse(self.path("out/surface.pvd")).getroot().findall("./Collection/DataSet")], names)
+        film = vtu(self.path("out/surface_000040.vtu"))
+        self.assertEqual((film["points"], sorted(film["number"]), set(film["connectivity"])), (42, list(range(42)), set(range(42))))
+        self.assertEqual((set(film["types"]), film["offsets"]), ({5}, tuple(range(3, 241, 3))))
+        for i in range(42):
+            self.assertAlmostEqual(math.hypot(*film["Points"][3 * i:3 * i + 3]), 1, delta=1e-15)
+        for number, value in zip((0, 8, 41), self.table("v.csv")[1][40][2:]):
+            self.assertEqual(film["pressure"][film["number"].index(number)], value)
+
+
 class Sofa(Base):
     """SOFA by libnetcdf, read by h5py, and by libmysofa, where they are."""
 
@@ -368,8 +367,7 @@ class Python(Base):
         """The lines of the page docs/impulse-response.md read what such commands write."""
         if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
             self.skipTest("no numpy here")
-        with open(os.path.join(base.SOURCE, "docs/impulse-response.md"), encoding="utf-8") as file:
-            lines = re.search(r"^    import numpy as np\n(?:    .*\n)+", file.read(), re.M)[0]
+        lines = re.search(r"^    import numpy as np\n(?:    .*\n)+", self.read(os.path.join(base.SOURCE, "docs/impulse-response.md")), re.M)[0]
         head = [*BODY, "--scale", "0.0875", "--speed", "343", "--direction", "0,-1,0"]
         self.evener(*head, "--probes", self.write("ears.txt", "0 0.0885 0\n0 -0.0885 0\n"), "--impulse-response", "ears.npz",
                     "--transfer-function", "h.npz")

