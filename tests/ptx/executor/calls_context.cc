@@ -20,7 +20,6 @@ static void at_end() {
 
 API cuInit(unsigned flags) {
     std::lock_guard<std::recursive_mutex> hold_lock(driver_lock);
-    count_call("cuInit");
     if (flags) return INVALID_VALUE;
     if (is_started) return OK;
     settings_read();

@@ -149,7 +149,6 @@ API cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, stream 
     const allocation *a = allocation_around(to, bytes);
     if (!a) return refuse(CALL, INVALID_VALUE, "not inside one buffer");
     is_of_device(a, s->of->device, CALL);
-    copied.in += bytes;
     const bool is_late = is_pinned((u64)from, bytes); /* other memory is staged at once */
     auto staged = std::make_shared<std::vector<u8>>((const u8 *)from,
                                                     (const u8 *)from + (is_late ? 0 : bytes));
@@ -173,10 +172,8 @@ API cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, stream *s) {
     const allocation *a = allocation_around(from, bytes);
     if (!a) return refuse(CALL, INVALID_VALUE, "not inside one buffer");
     is_of_device(a, s->of->device, CALL);
-    copied.out += bytes;
     operation &o = enqueue(s, CALL, [=] {
         copy_check(from, bytes, false, CALL);
-        for (u64 i = 0; i < bytes; i++) copied.unwritten_out += states_at(from)[i] != BYTE_WRITTEN;
         memcpy(to, bytes_at(from), bytes);
     });
     remember(o, (u64)to, 0, from, bytes);
@@ -203,7 +200,6 @@ API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, stream 
     is_of_device(a, s->of->device, CALL);
     is_of_device(b, s->of->device, CALL);
     if (to < from + bytes && from < to + bytes) tell("driver call", CALL, "overlapping copy");
-    copied.within += bytes;
     remember(enqueue(s, CALL, [=] { copy_device(to, from, bytes, CALL); }), 0, to, from, bytes);
     given(s);
     return OK;
@@ -223,7 +219,6 @@ API cuMemcpyPeerAsync(CUdeviceptr to, context *to_context, CUdeviceptr from, con
         return refuse(CALL, INVALID_VALUE, "not inside one buffer of that context");
     if (s->of != to_context && s->of != from_context)
         tell("driver call", CALL, "a stream of neither context");
-    copied.peer += bytes;
     remember(enqueue(s, CALL, [=] { copy_device(to, from, bytes, CALL); }), 0, to, from, bytes);
     given(s);
     return OK;

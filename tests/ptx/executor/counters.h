@@ -1,5 +1,5 @@
 /* What a GPU would do, counted: runs of basic blocks, requests of memory with the sectors of 32
- * bytes and the wavefronts that they take, by kernel and by instruction. */
+ * bytes and the wavefronts that they take, by kernel. */
 #ifndef PTX_COUNTERS_H
 #define PTX_COUNTERS_H
 
@@ -7,29 +7,22 @@
 #include <string>
 #include <vector>
 
-/* of an instruction; `least`: were its lanes side by side */
+/* of an instruction; `least`: where no two lanes want one bank */
 struct site_counters {
-    u64 requests, lanes, sectors, least_sectors, lines, waves, least_waves;
+    u64 requests, sectors, waves, least_waves;
 };
 
 struct kernel_counters {
     std::string name; /* with the first digits of its module's hash */
     const kernel_info *info;
     int items;
-    u64 launches, groups, warps, threads, barriers, barriers_diverged;
+    u64 launches;
     std::vector<u64> runs, lanes, diverged; /* by basic block */
     std::vector<site_counters> site;
     /* sectors, each counted once a launch, and once a group */
     u64 read_once, written_once, read_by_group, written_by_group;
-    double seconds; /* of the host */
 };
 
-struct copy_counters {
-    u64 in, out, within, peer, unwritten_out, prefetches, prefetches_outside;
-};
-extern copy_counters copied;
-
-void count_call(const char *name);
 kernel_counters *counters_of(const std::string &name, const kernel_info *info); /* found or new */
 void count_global(kernel_counters *, u32 mask, const u64 *at, const site *);
 void count_shared(kernel_counters *, u32 mask, const u64 *at, const site *);

@@ -128,7 +128,6 @@ CUresult refuse(const char *call, int code, const char *why);
 
 #define BEGIN(name)                                                                                \
     std::lock_guard<std::recursive_mutex> hold_lock(driver_lock);                                  \
-    count_call(name);                                                                              \
     static const char *const CALL = name;                                                          \
     (void)CALL;                                                                                    \
     if (!is_started) return refuse(CALL, NOT_INITIALIZED, "before cuInit")

@@ -266,18 +266,10 @@ static u32 shuffle_lanes(warp *w, u32 m, int line, shuffle_mode mode, const u32 
     return in_range;
 }
 
-static void prefetch(warp *, u32 m, const u64 *at, const site *) {
-    for (int l = 0; l < LANES; l++)
-        if (m >> l & 1) {
-            copied.prefetches++;
-            copied.prefetches_outside += !is_device_memory(at[l]) || !*states_at(at[l]);
-        }
-}
+static void prefetch(warp *, u32, const u64 *, const site *) {}
 
 static void barrier(warp *w, u32 m, int line) {
-    now_launched->counters->barriers++;
     if (m == w->live) return;
-    now_launched->counters->barriers_diverged++;
     tell("barrier where a warp has diverged", line_of(line), "group %u, lanes %08x of %08x",
          w->group->number, m, w->live);
 }

@@ -4,7 +4,6 @@
 #include "defects.h"
 #include "settings.h"
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -162,14 +161,9 @@ void launch_run(const launch_shape &shape) {
     launch now{&shape, k, k->info, {}};
     now_launched = &now;
     operation_rename(now_running.number, k->name);
-    const auto begin = std::chrono::steady_clock::now();
     const u32 groups = shape.group_count(), items = shape.item_count();
     k->launches++;
-    k->groups += groups;
     k->items = (int)items;
-    k->threads += (u64)groups * items;
-    k->warps += (u64)groups * ((items + LANES - 1) / LANES);
     (k->info->does_acquire ? run_side_by_side : run_one_by_one)(groups);
-    k->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     now_launched = nullptr;
 }
