@@ -87,6 +87,14 @@ class Case(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
+    def write(self, name, text):
+        """A file in the case's folder; its path."""
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
     def cc(self, compiler, *words, **more):
         env = {"EVENER_CC": compiler}
         env.update(more.pop("env", {}))
@@ -98,8 +106,7 @@ class Case(unittest.TestCase):
     def told(self, folder):
         """evener-cc says of each wrong program what stands beside it, shows the line and the place, and fails where it is an error."""
         for name, text, number, message in wrong(folder):
-            with open(os.path.join(self.folder, name), "w") as file:
-                file.write(text)
+            self.write(name, text)
             expected = f"{name}:{number}{message}"
             with self.subTest(text=text):
                 result = self.cc(COMPILERS[0], "-w", "-c", name, "-o", "/dev/null", cwd=self.folder)

@@ -25,9 +25,7 @@ def as_cxx():
 class Cxx(Case):
     def build(self, text, *words, compiler=CXX[0], command=None, name="a.cpp"):
         """Compiles a text; the result of the command."""
-        path = os.path.join(self.folder, name)
-        with open(path, "w") as file:
-            file.write(text)
+        self.write(name, text)
         return run([command or as_cxx(), *words, "a.cpp" if name == "a.cpp" else name, "-o", "a"], cwd=self.folder,
                    env={"EVENER_CXX": compiler})
 

@@ -128,13 +128,11 @@ class Unwinding(Case):
     def test_all(self):
         if not shutil.which("g++"):
             self.skipTest("no g++")
-        with open(os.path.join(self.folder, "body.c"), "w") as file:
-            file.write("#include <pthread.h>\n#include <stdlib.h>\nvoid throws(void);\nint of_c(int n, char **word) {\n"
-                       "#pragma omp teams distribute num_teams(2:CPU:1)\nfor (int i = 0; i < 2; i++)\n"
-                       "if (i == atoi(word[1])) { if (n > 2) throws(); else pthread_exit(NULL); }\nreturn 0; }\n")
-        with open(os.path.join(self.folder, "main.cpp"), "w") as file:
-            file.write('extern "C" int of_c(int, char **);\nextern "C" void throws() { throw 3; }\n'
-                       "int main(int n, char **word) { try { return of_c(n, word); } catch (int x) { return x; } }\n")
+        self.write("body.c", "#include <pthread.h>\n#include <stdlib.h>\nvoid throws(void);\nint of_c(int n, char **word) {\n"
+                             "#pragma omp teams distribute num_teams(2:CPU:1)\nfor (int i = 0; i < 2; i++)\n"
+                             "if (i == atoi(word[1])) { if (n > 2) throws(); else pthread_exit(NULL); }\nreturn 0; }\n")
+        self.write("main.cpp", 'extern "C" int of_c(int, char **);\nextern "C" void throws() { throw 3; }\n'
+                               "int main(int n, char **word) { try { return of_c(n, word); } catch (int x) { return x; } }\n")
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, "-c", "body.c", cwd=self.folder))
             self.fine(self.cc(compiler, "body.o", "main.cpp", "-lstdc++", "-o", "unwind", cwd=self.folder))

@@ -57,11 +57,9 @@ class Forms(Case):
 
     def test_fpgas(self):
         """Units of FPGAs, the third class of the paper, behind those of cores: emulated devices."""
-        name = os.path.join(self.folder, "fpga.c")
-        with open(name, "w", encoding="utf-8") as file:
-            file.write('#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    int on = 0;\n'
-                       "#pragma omp teams distribute num_teams(1:FPGA:1, 1:CPU:1) dist_schedule(static, 1) reduction(+ : on)\n"
-                       '    for (int i = 0; i < 6; i++) on += omp_is_gpu() && omp_get_cu_num() == 1;\n    printf("%d\\n", on);\n}\n')
+        name = self.write("fpga.c", '#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    int on = 0;\n'
+                                    "#pragma omp teams distribute num_teams(1:FPGA:1, 1:CPU:1) dist_schedule(static, 1) reduction(+ : on)\n"
+                                    '    for (int i = 0; i < 6; i++) on += omp_is_gpu() && omp_get_cu_num() == 1;\n    printf("%d\\n", on);\n}\n')
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, name, "-o", name[:-2]))
             self.assertEqual(self.fine(run([name[:-2]])).stdout, "3\n")
@@ -77,8 +75,7 @@ class Forms(Case):
                 "%:pragma omp teams distribute num_teams(2:CPU:1)\n  for (int i = 0; i < 10; i++)\n    x[i] += (struct s){i}.a;\n"
                 "%:pragma omp teams distribute num_teams(2:CPU:1)\n  for (int i = 0; i < 10; i++)\n    x[i] += *(int[]){1};\n"
                 '  for (int i = 0; i < 10; i++) printf("%d <%%%d ", x[i], \u03b2);\n  return 0;\n%>\n')
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(text)
+        self.write(name, text)
         expected = "".join(f"{2 * i + 4} <%9 " for i in range(10))
         for compiler in COMPILERS:
             for mode in ([], ["--preprocessed"]):
@@ -97,24 +94,20 @@ class Forms(Case):
                       "#pragma omp teams distribute num_teams(1:CPU:1) key(k)\nfor (int k = 0; k < n; k++) ;\n"
                       "#pragma omp teams distribute num_teams(1:CPU:1) affinity(n, k)\nfor (int k = 0; k < n; k++) ;\n")
         text = "int evn_shared_is_here(int a, int i) { return a > i; }\nint main(void) {\nint n = 4, s = 0, m = 0, l = 0, a[3] = {0};\ndouble w = 1;\n" + directives + "return s * 100 + m * 10 + l != 2533;\n}\n"
-        with open(name, "w") as file:
-            file.write(text)
+        self.write(name, text)
         made = self.fine(self.cc(COMPILERS[0], "--source", name)).stdout
         self.assertEqual(common.words_of_text(made, text), {"parallel", "firstprivate"})  # which are put aside
         words = sorted(common.words_of_headers("cu_prelude.h") - common.KEYWORDS - set(re.findall(r"\w+", text)))
         self.assertGreater(len(words), 30)
-        with open(name, "w") as file:
-            file.write("".join(f"#define {w} @\n" for w in words + ["unused", "volatile", "type", "is"]) + text)
+        self.write(name, "".join(f"#define {w} @\n" for w in words + ["unused", "volatile", "type", "is"]) + text)
         for compiler in COMPILERS:
             for more in [f"-D{w}=@" for w in words], ["-Dlong=int", "-Dextern=@", "-Dstatic=", "-Dtypedef=@", "-Dstruct=@", "-Denum=@", "-Dchar=@"], \
                     ["-Dfor=for", "-Dprivate=@", "-Dfirstprivate=@", "-Dgoto=@", "-Dunsigned=@", "-Dsizeof=@", "-Dconst=@", "-Dif=@"]:
                 with self.subTest(compiler=compiler, more=more):
                     self.fine(self.cc(compiler, *more, name, "-o", name[:-2]))
                     self.fine(run([name[:-2]]))
-        with open(os.path.join(self.folder, "header.h"), "w") as file:
-            file.write("#define static\n#define private public\n#define firstprivate @\n#define parallel @\n#define double float\n")
-        with open(name, "w") as file:
-            file.write('#include "header.h"\n' + text)
+        self.write("header.h", "#define static\n#define private public\n#define firstprivate @\n#define parallel @\n#define double float\n")
+        self.write(name, '#include "header.h"\n' + text)
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, name, "-o", name[:-2]))
             self.fine(run([name[:-2]]))
@@ -129,8 +122,7 @@ class Forms(Case):
                                        "if (i > 3) LOCKED { x[i] += i; } else x[i] = 2;\ny = 7;", "IF x[i] += i; else x[i] = 4;\ny++;",
                                        "if (i > 3) x[i] = 2;\n#ifndef NONE\nelse x[i] = 3;\n#endif\ny += 4;",
                                        "if (i > 3) x[i] = 2;\n#ifdef NONE\n{\n#else\nelse x[i] = 3;\n#endif\ny += 4;")):
-            with open(name, "w") as file:
-                file.write(head + body + tail)
+            self.write(name, head + body + tail)
             self.fine(run([COMPILERS[0], "-w", name, "-o", name[:-2]]))
             expected = self.fine(run([name[:-2]])).stdout
             self.fine(self.cc(COMPILERS[number % len(COMPILERS)], "-w", name, "-o", name[:-2]))
@@ -138,12 +130,10 @@ class Forms(Case):
 
     def test_heads_of_macros(self):
         """A macro of a system header in the head of a file that has to be preprocessed."""
-        name = os.path.join(self.folder, "heads.c")
-        with open(name, "w") as file:
-            file.write("#include <stdint.h>\n#include <limits.h>\n#define UNITS 2:CPU:1\nint main(void) {\nint c = 0;\n"
-                       "#pragma omp teams distribute num_teams(UNITS) reduction(+ : c) weight(UCHAR_MAX)\n"
-                       "for (uint64_t i = SIZE_MAX / 2 - 5; i < SIZE_MAX / 2; i += UINT8_MAX / UINT8_MAX) c += UCHAR_MAX;\n"
-                       "return c != 5 * 255;\n}\n")
+        name = self.write("heads.c", "#include <stdint.h>\n#include <limits.h>\n#define UNITS 2:CPU:1\nint main(void) {\nint c = 0;\n"
+                                     "#pragma omp teams distribute num_teams(UNITS) reduction(+ : c) weight(UCHAR_MAX)\n"
+                                     "for (uint64_t i = SIZE_MAX / 2 - 5; i < SIZE_MAX / 2; i += UINT8_MAX / UINT8_MAX) c += UCHAR_MAX;\n"
+                                     "return c != 5 * 255;\n}\n")
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, name, "-o", name[:-2]))
             self.fine(run([name[:-2]]))
@@ -152,11 +142,10 @@ class Forms(Case):
         """They mean auto, and so does runtime where the user says nothing; without weights it is static."""
         name = os.path.join(self.folder, "said.c")
         clauses = "weight(i + 1)", "dist_schedule(runtime)", "", "dist_schedule(static) weight(i + 1)"
-        with open(name, "w") as file:
-            file.write("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n" + "".join(
-                f"#pragma omp teams distribute num_teams(2:CPU:1) {clause}\nfor (int i = 0; i < 9; i++) ;\n"
-                f"puts(evn_schedule_text(evn_loop_schedule(evn_cu_loop(__FILE__, {4 + 3 * k}))));\n"
-                for k, clause in enumerate(clauses)) + "return 0; }\n")
+        self.write(name, "#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n" + "".join(
+                  f"#pragma omp teams distribute num_teams(2:CPU:1) {clause}\nfor (int i = 0; i < 9; i++) ;\n"
+                  f"puts(evn_schedule_text(evn_loop_schedule(evn_cu_loop(__FILE__, {4 + 3 * k}))));\n"
+                  for k, clause in enumerate(clauses)) + "return 0; }\n")
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         kinds = [line.split(":")[0] for line in self.fine(run([name[:-2]])).stdout.split()]
         self.assertEqual(kinds, ["auto", "auto", "static", "static"])
@@ -169,12 +158,10 @@ class Forms(Case):
         loop = "#pragma omp teams distribute num_teams(auto)\nfor (int i = 0; i < 9; i++) "
         flat = os.path.join(self.folder, "flat.c")
         inner = os.path.join(self.folder, "inner.c")
-        with open(flat, "w") as file:
-            file.write("#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void);\nint main(int n, char **word) {\n(void)word;\n"
-                       "if (n > 1) other();\n" + loop + ";\n" + ask + "other();\nreturn 0; }\n")
-        with open(inner, "w") as file:
-            file.write("#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void) {\nint sum = 0;\n" + loop + "{\n#pragma omp parallel\n"
-                       "{\n#pragma omp atomic\nsum++;\n}\n}\n" + ask + "}\n")
+        self.write(flat, "#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void);\nint main(int n, char **word) {\n(void)word;\n"
+                         "if (n > 1) other();\n" + loop + ";\n" + ask + "other();\nreturn 0; }\n")
+        self.write(inner, "#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void) {\nint sum = 0;\n" + loop + "{\n#pragma omp parallel\n"
+                          "{\n#pragma omp atomic\nsum++;\n}\n}\n" + ask + "}\n")
         for compiler in COMPILERS:
             for mode in ([], ["--preprocessed"]):
                 self.fine(self.cc(compiler, *mode, flat, inner, "-o", flat[:-2]))
@@ -187,8 +174,7 @@ class Forms(Case):
                 self.assertEqual(sum(int(g.split(":")[0]) * int(g.split(":")[2]) for g in then[0].split(",") if "CPU" in g),
                                  int(first[0].split(":")[0]), then)
         for line in ("#pragma omp taskloop", "int n = omp_get_max_threads();", "#pragma omp target teams distribute parallel for"):
-            with open(inner, "w") as file:
-                file.write("#include <omp.h>\nvoid f(int *x) {\n" + line + "\nfor (int k = 0; k < 3; k++) x[k] = k;\n" + loop + "x[i] = 0;\n}\n")
+            self.write(inner, "#include <omp.h>\nvoid f(int *x) {\n" + line + "\nfor (int k = 0; k < 3; k++) x[k] = k;\n" + loop + "x[i] = 0;\n}\n")
             for mode in ([], ["--preprocessed"]):
                 self.assertNotIn("0, EVN_CU_AUTO_CORES", self.fine(self.cc(COMPILERS[0], *mode, "--source", inner)).stdout)
 
@@ -198,9 +184,8 @@ class Forms(Case):
         for head, said in (("unsigned char i = 0; i < n + 299; i++", "from 0 to 300 by 1 has a variable whose type cannot hold"),
                            ("signed char i = 0; i > n - 300; i--", "from 0 to -299 by -1 has a variable whose type cannot hold"),
                            ("unsigned long long i = 1ull << 63; i > 0; i--", "from 9223372036854775808 to 0 by -1 has more than")):
-            with open(name, "w") as file:
-                file.write("int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1)\n"
-                           f"for ({head}) ;\n}}\n")
+            self.write(name, "int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1)\n"
+                             f"for ({head}) ;\n}}\n")
             self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
             result = run([name[:-2]])
             self.assertEqual(result.returncode, 1)
@@ -212,15 +197,14 @@ class Forms(Case):
         tell = ('printf("%s %s", evn_units_text(evn_cu_units()), evn_schedule_text(evn_loop_schedule(evn_cu_loop(__FILE__, LINE))));\n'
                 'for (int i = 0; i < 34; i++) printf("%c%d", i ? \',\' : \' \', evn_loop_owner(evn_cu_loop(__FILE__, LINE))[i]);\n'
                 'puts("");\n')
-        with open(name, "w") as file:
-            file.write("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) { int n = 3;\n"
-                       "#pragma omp teams distribute num_teams(n > 2 ? 2 : 1 : GPU : 1, 2::CPU::n+1) "
-                       "thread_limit(n - 1) dist_schedule(weighted : size) speed(CPU: 1, GPU: 2.5 * n)\n"
-                       "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "4") +
-                       "#pragma omp teams loop num_teams(1:CPU:2, 1:GPU:1) dist_schedule(dynamic, 4, memorize = n * 2)\n"
-                       "for (int i = 0; i < n * 11 + 1; i++) ;\n" + tell.replace("LINE", "9") +
-                       "#pragma omp teams distribute num_teams(1:CPU:2, 1:GPU:1) dist_schedule(auto) weight(i + 1)\n"
-                       "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "14") + "return 0; }\n")
+        self.write(name, "#include <omp_cu.h>\n#include <stdio.h>\nint main(void) { int n = 3;\n"
+                         "#pragma omp teams distribute num_teams(n > 2 ? 2 : 1 : GPU : 1, 2::CPU::n+1) "
+                         "thread_limit(n - 1) dist_schedule(weighted : size) speed(CPU: 1, GPU: 2.5 * n)\n"
+                         "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "4") +
+                         "#pragma omp teams loop num_teams(1:CPU:2, 1:GPU:1) dist_schedule(dynamic, 4, memorize = n * 2)\n"
+                         "for (int i = 0; i < n * 11 + 1; i++) ;\n" + tell.replace("LINE", "9") +
+                         "#pragma omp teams distribute num_teams(1:CPU:2, 1:GPU:1) dist_schedule(auto) weight(i + 1)\n"
+                         "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "14") + "return 0; }\n")
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         lines = self.fine(run([name[:-2]])).stdout.splitlines()
         self.assertEqual(lines[0], "2:CPU:2,2:GPU:1 weighted:size " + ",".join("0011" + "2" * 15 + "3" * 15))
@@ -231,13 +215,11 @@ class Forms(Case):
         """What leaves the loop in a macro of a header: the compiler sees it, with and without optimisation, in the loop's line."""
         name = os.path.join(self.folder, "stop.c")
         for word, what in ("break", "break leaves the loop over compute units; "), ("return 0", ""), ("goto out", ""):
-            with open(os.path.join(self.folder, "stop.h"), "w") as file:
-                file.write(f"#define STOP {word}\n#define STOP_IF(x) do {{ if (x) break; }} while (0)\n")
-            with open(name, "w") as file:
-                file.write('#include "stop.h"\nint main(int n, char **word) { (void)word;\n'
-                           "#pragma omp teams distribute num_teams(1:CPU:1) default(none) shared(n)\n"
-                           "for (int i = 0; i < 3; i++) { STOP_IF(i); if (i == n) STOP; }\n"
-                           "goto out;\nout: return 0; }\n")
+            self.write("stop.h", f"#define STOP {word}\n#define STOP_IF(x) do {{ if (x) break; }} while (0)\n")
+            self.write(name, '#include "stop.h"\nint main(int n, char **word) { (void)word;\n'
+                             "#pragma omp teams distribute num_teams(1:CPU:1) default(none) shared(n)\n"
+                             "for (int i = 0; i < 3; i++) { STOP_IF(i); if (i == n) STOP; }\n"
+                             "goto out;\nout: return 0; }\n")
             for compiler in COMPILERS:
                 for option in "-O0", "-O3":
                     with self.subTest(word=word, compiler=compiler, option=option):
@@ -258,15 +240,13 @@ class Forms(Case):
 
     def test_variant(self):
         """declare variant: the other function on GPU units, and nowhere else."""
-        name = os.path.join(self.folder, "variant.c")
-        with open(name, "w") as file:
-            file.write("#include <stdio.h>\nstatic int pick_gpu(const int *x, int (*u)[3]) { return 100 + *x + u[0][1]; }\n"
-                       "#pragma omp declare variant(pick_gpu) match(device={kind(gpu)})\n"
-                       "static int pick(const int *x, int (*u)[3]) { return *x + u[0][1]; }\n"
-                       "int main(void) { int sum = 0, u[1][3] = {{0, 1, 0}};\n"
-                       "#pragma omp teams distribute num_teams(1:CPU:1) reduction(+: sum)\n"
-                       "for (int i = 0; i < 10; i++) sum += pick(&i, u);\n"
-                       'printf("%d %d\\n", sum, pick(&sum, u)); return 0; }\n')
+        name = self.write("variant.c", "#include <stdio.h>\nstatic int pick_gpu(const int *x, int (*u)[3]) { return 100 + *x + u[0][1]; }\n"
+                                       "#pragma omp declare variant(pick_gpu) match(device={kind(gpu)})\n"
+                                       "static int pick(const int *x, int (*u)[3]) { return *x + u[0][1]; }\n"
+                                       "int main(void) { int sum = 0, u[1][3] = {{0, 1, 0}};\n"
+                                       "#pragma omp teams distribute num_teams(1:CPU:1) reduction(+: sum)\n"
+                                       "for (int i = 0; i < 10; i++) sum += pick(&i, u);\n"
+                                       'printf("%d %d\\n", sum, pick(&sum, u)); return 0; }\n')
         for compiler in COMPILERS:
             for mode in ([], ["--preprocessed"]):
                 self.fine(self.cc(compiler, *mode, name, "-o", name[:-2]))
@@ -276,11 +256,9 @@ class Forms(Case):
 
     def test_limit(self):
         """A limit that is known only when the program runs."""
-        name = os.path.join(self.folder, "limit.c")
-        with open(name, "w") as file:
-            file.write("int main(int n, char **word) {\n(void)word;\n"
-                       "#pragma omp teams distribute num_teams(1:CPU:2) thread_limit(n - 1)\n"
-                       "for (int i = 0; i < 3; i++) ;\n}\n")
+        name = self.write("limit.c", "int main(int n, char **word) {\n(void)word;\n"
+                                     "#pragma omp teams distribute num_teams(1:CPU:2) thread_limit(n - 1)\n"
+                                     "for (int i = 0; i < 3; i++) ;\n}\n")
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         self.fine(run([name[:-2], "1"]))
         result = run([name[:-2]])
@@ -291,14 +269,12 @@ class Forms(Case):
         name, header = os.path.join(self.folder, "list.c"), os.path.join(self.folder, "list.h")
         text = ("{}int main(void) {{ int n = 0;\n#pragma omp teams distribute num_teams(ALL_UNITS) reduction(+: n)\n"
                 "for (int i = 0; i < 20; i++) n++;\nreturn n != 20; }}\n")
-        with open(header, "w") as file:
-            file.write("#define ALL_UNITS 2:CPU:1, 1:CPU:2\n")
+        self.write(header, "#define ALL_UNITS 2:CPU:1, 1:CPU:2\n")
         for compiler in COMPILERS:
             for first, option, units in (('#include "list.h"\n', "-DNONE", 3), ("#define ALL_UNITS 1:CPU:1\n", "-DNONE", 1),
                                          ("\n", "-DALL_UNITS=2:CPU:1", 2), ("\n", "-DALL_UNITS=4", 0)):
                 with self.subTest(compiler=compiler, first=first, option=option):
-                    with open(name, "w") as file:
-                        file.write(text.format(first))
+                    self.write(name, text.format(first))
                     self.fine(self.cc(compiler, option, "-c", name, "-o", name + ".o"))
                     self.fine(self.cc(compiler, name + ".o", "-o", name[:-2]))
                     said = self.fine(run([name[:-2]], env={"EVENER_REPORT": "1"})).stderr
@@ -315,8 +291,7 @@ class Forms(Case):
                 "for (int i = 0; i < n; i++) ;\n}\n#pragma omp declare target\nvoid g(int n) {\n#pragma omp distribute\n"
                 "for (int i = 0; i < n; i++) ;\n}\n#pragma omp end declare target\n"
                 "#pragma omp declare variant(g) match(construct={parallel})\nvoid h(int n);\n")
-        with open(name, "w") as file:
-            file.write(text)
+        self.write(name, text)
         self.assertEqual(self.fine(self.cc(COMPILERS[0], "--source", name)).stdout, text)
 
     def test_unchanged(self):

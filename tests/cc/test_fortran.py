@@ -57,13 +57,6 @@ WARNED = "is one variable of all units, which change it at a time; name it in "
 
 
 class Fortran(Case):
-    def write(self, name, text):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
-
     def fc(self, *words, **more):
         return self.cc("gcc", *words, cwd=self.folder, **more)
 

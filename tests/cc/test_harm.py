@@ -101,12 +101,6 @@ int main(void) {
 
 
 class Harm(Case):
-    def made(self, name, text):
-        name = os.path.join(self.folder, name)
-        with open(name, "w") as file:
-            file.write(text)
-        return name
-
     def text(self, before):
         """All of them as one program that says a line of each."""
         functions = "".join(f"static void {what}_(void) {{\nint sum = 0, last = 0, n = N;\n(void)n;\nmemset(a, 0, sizeof a);\n"
@@ -117,7 +111,7 @@ class Harm(Case):
     def test_standard(self):
         """Alone, and each behind a directive of ours."""
         self.assertGreaterEqual(len(PROGRAMS), 30)
-        alone, behind = self.made("alone.c", self.text("")), self.made("behind.c", self.text(DIRECTIVE))
+        alone, behind = self.write("alone.c", self.text("")), self.write("behind.c", self.text(DIRECTIVE))
         # a user may say where target regions run; here there is no other place than the host
         env = {"OMP_NUM_THREADS": "3", "OMP_TARGET_OFFLOAD": "disabled"}
         for compiler in COMPILERS:
@@ -132,7 +126,7 @@ class Harm(Case):
 
     def test_cores(self):
         """Threads of an ordinary region after a directive may run on all cores, as before."""
-        name = self.made("cores.c", CORES)
+        name = self.write("cores.c", CORES)
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, name, "-o", name[:-2]))
             for oversubscribe in "1", "":

@@ -38,11 +38,6 @@ class Kernels(common.Case):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def write(self, name, text):
-        with open(self.path(name), "w") as file:
-            file.write(text)
-        return self.path(name)
-
     def fine(self, result):
         return super().fine(result).stdout
 
@@ -82,25 +77,21 @@ class Kernels(common.Case):
 
     @unittest.skipIf(SANITIZE, "the libraries are sanitized by one compiler")
     def test_other_compilers(self):
-        for name in ("three", "forms", "ordinary", "regions", "atomics", "nested", "members", "pointers", "reductions", "sections"):
+        self.programs(*self.QUICK, *self.MORE, "pointers", other=True)
+
+    QUICK = "forms", "ordinary", "nested", "members", "reductions", "sections"
+    MORE = "regions", "atomics"
+
+    def programs(self, *names, **how):
+        for name in names:
             with self.subTest(name=name):
-                self.same_everywhere(os.path.join(KERNELS, name + ".c"), other=True)
+                self.same_everywhere(os.path.join(KERNELS, name + ".c"), **how)
 
-    def test_three_loops(self):
-        self.same_everywhere(os.path.join(KERNELS, "three.c"))
+    def test_programs(self):
+        self.programs(*self.QUICK)
 
-    def test_forms(self):
-        self.same_everywhere(os.path.join(KERNELS, "forms.c"))
-
-    def test_ordinary(self):
-        self.same_everywhere(os.path.join(KERNELS, "ordinary.c"))
-
-    def test_regions(self):
-        """Regions of several loops, and data directives."""
-        self.same_everywhere(os.path.join(KERNELS, "regions.c"))
-
-    def test_atomics(self):
-        self.same_everywhere(os.path.join(KERNELS, "atomics.c"))
+    def test_more_programs(self):
+        self.programs(*self.MORE)
 
     def test_parallel(self):
         """--kernels=parallel: loops of parallel for, and of parallel regions, in a program that has registered nothing."""
@@ -119,21 +110,11 @@ class Kernels(common.Case):
         for units, devices in LISTS + [("1:GPU:1", "emulated")]:
             self.assertEqual(self.units(self.path("parallel"), units, devices), expected)
 
-    def test_nested(self):
-        """teams distribute around, parallel for within."""
-        self.same_everywhere(os.path.join(KERNELS, "nested.c"))
-
-    def test_members(self):
-        self.same_everywhere(os.path.join(KERNELS, "members.c"))
-
     def test_pointers(self):
         name = os.path.join(KERNELS, "pointers.c")
         self.same_everywhere(name)
         brought = re.findall(r'\(const void \*\)(\w+), "\1", (\d)', self.fine(run([COMMAND, "--kernels", "--source", name])))
         self.assertEqual(dict(brought), {"u": "1", "v": "1", "p": "1", "w": "1", "x": "0"})
-
-    def test_reductions(self):
-        self.same_everywhere(os.path.join(KERNELS, "reductions.c"))
 
     def test_same_math(self):
         """--kernels-math=same: the program itself compares with long double; one hash everywhere, with other options of the compiler, too."""
@@ -270,10 +251,6 @@ class Kernels(common.Case):
                 else:
                     self.assertRegex(result.stderr, r'types\.c:6:\d+: error: [^\n]*w\\?" is not of the type that its nearest')
 
-    def test_sections(self):
-        """Sections that do not begin at element 0."""
-        self.same_everywhere(os.path.join(KERNELS, "sections.c"))
-
     def test_no_elements(self):
         """Of an array that is not there a loop takes nothing, also where nothing else is registered."""
         text = ("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    double s = 0, *none = NULL;\n    int n = 0;\n"
@@ -350,12 +327,12 @@ class Kernels(common.Case):
         if not found:
             self.skipTest("no NVRTC")
         nvrtc = ctypes.CDLL(found)
-        texts = (self.texts(os.path.join(KERNELS, "three.c")) + self.texts(os.path.join(KERNELS, "forms.c")) +
+        texts = (self.texts(os.path.join(KERNELS, "forms.c")) +
                  self.texts(os.path.join(KERNELS, "nested.c")) + self.texts(os.path.join(KERNELS, "members.c")) +
                  self.texts(os.path.join(KERNELS, "pointers.c")) +
                  self.texts(os.path.join(KERNELS, "reductions.c")) + self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
                  self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "suite", "apps")))
-        self.assertEqual(len(texts), 21)
+        self.assertEqual(len(texts), 18)
         options = (ctypes.c_char_p * 3)(b"--gpu-architecture=sm_90", b"--device-as-default-execution-space", b"-DEVN_CONTRACT=0")
         for text in texts:
             program, size = ctypes.c_void_p(), ctypes.c_size_t()

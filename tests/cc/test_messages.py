@@ -47,11 +47,9 @@ class Messages(Case):
 
     def test_all_at_once(self):
         """All errors of a file, in the order of its lines, and no object."""
-        name = os.path.join(self.folder, "many.c")
-        with open(name, "w") as file:
-            file.write("void f(int n) {\n#pragma omp teams distribute num_teams(2:CPUS:1) dist_schedule(none)\n"
-                       "    for (int z = 0; z < n; z++) break;\n"
-                       "#pragma omp teams num_teams(:CPU:1) privat(n)\n    {}\n}\n")
+        name = self.write("many.c", "void f(int n) {\n#pragma omp teams distribute num_teams(2:CPUS:1) dist_schedule(none)\n"
+                                    "    for (int z = 0; z < n; z++) break;\n"
+                                    "#pragma omp teams num_teams(:CPU:1) privat(n)\n    {}\n}\n")
         result = self.cc(COMPILERS[0], "-c", name, "-o", name + ".o")
         self.assertEqual([int(line.split(":")[1]) for line in self.said(result)], [2, 2, 3, 4, 4])
         self.assertEqual(result.returncode, 1)
@@ -62,9 +60,7 @@ class Messages(Case):
         for number, text in enumerate(WRONG_C):
             at = text.index("@")
             line = text.count("\n", 0, at) + 3
-            name = os.path.join(self.folder, f"c{number}.c")
-            with open(name, "w") as file:
-                file.write("int n2;\nvoid f(int n, double real) {\n" + text.replace("@", "") + "\n(void)real;\n}\n")
+            name = self.write(f"c{number}.c", "int n2;\nvoid f(int n, double real) {\n" + text.replace("@", "") + "\n(void)real;\n}\n")
             for compiler in COMPILERS:
                 for mode in ([], ["--preprocessed"]):
                     with self.subTest(text=text, compiler=compiler, mode=mode):
@@ -78,8 +74,7 @@ class Messages(Case):
         """One line that says what to do."""
         for ending, text in ((".c", "int a;\n"), (".cpp", "int a;\n"), (".f90", "end\n")):
             name = os.path.join(self.folder, "plain" + ending)
-            with open(name, "w") as file:
-                file.write(text)
+            self.write(name, text)
             lines = self.cc("/nowhere/x", "-c", name, "-o", name + ".o", env={"EVENER_FC": "/nowhere/x"}).stderr.splitlines()
             self.assertEqual(len(lines), 1, lines)
             self.assertIn("/nowhere/x: No such file or directory; install it, or name another compiler", lines[0])
@@ -89,10 +84,9 @@ class Messages(Case):
         name = os.path.join(self.folder, "types.c")
         for clauses, words in WRONG_TYPES:
             text = "#pragma omp teams distribute " + clauses
-            with open(name, "w") as file:
-                file.write("void right(const long long *iteration, int count);\nvoid other(const int *iteration, int count);\n"
-                           "void f(int n, double real, int *at) {\nint list[3] = {0};\nstruct { int x; } both = {0};\n" +
-                           text.replace("@", "") + "\nfor (int z = 0; z < n; z++) ;\n(void)list, (void)both;\n}\n")
+            self.write(name, "void right(const long long *iteration, int count);\nvoid other(const int *iteration, int count);\n"
+                             "void f(int n, double real, int *at) {\nint list[3] = {0};\nstruct { int x; } both = {0};\n" +
+                             text.replace("@", "") + "\nfor (int z = 0; z < n; z++) ;\n(void)list, (void)both;\n}\n")
             for compiler in COMPILERS:
                 for mode in ([], ["--preprocessed"]):
                     with self.subTest(clauses=clauses, compiler=compiler, mode=mode):
@@ -101,27 +95,22 @@ class Messages(Case):
                         self.assertTrue(errors, result.stderr)
                         self.assertTrue(errors[0].startswith(f"{name}:6:{text.index('@') + 1}: error: static"), errors[0])
                         self.assertIn(words, errors[0].replace('\\"', '"'))
-        with open(name, "w") as file:
-            file.write("void right(const long long *iteration, int count);\nvoid f(int n) {\n"
-                       "#pragma omp teams distribute num_teams(1:CPU:1) batch(right)\nfor (int z = 0; z < n; z++) ;\n}\n")
+        self.write(name, "void right(const long long *iteration, int count);\nvoid f(int n) {\n"
+                         "#pragma omp teams distribute num_teams(1:CPU:1) batch(right)\nfor (int z = 0; z < n; z++) ;\n}\n")
         for compiler in COMPILERS:
             self.fine(self.cc(compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", name, "-o", name + ".o"))
 
     def test_late(self):
         """Options whose value is known only when the program runs: one line then."""
-        name = os.path.join(self.folder, "late.c")
-        with open(name, "w") as file:
-            file.write("int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1) "
-                       "dist_schedule(dynamic, 2, memorize = n - 3)\nfor (int z = 0; z < 3; z++) ;\n}\n")
+        name = self.write("late.c", "int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1) "
+                                    "dist_schedule(dynamic, 2, memorize = n - 3)\nfor (int z = 0; z < 3; z++) ;\n}\n")
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         result = run([name[:-2]])
         self.assertEqual((result.returncode, result.stderr), (1, f'{name}:3: schedule: "dynamic": memorize must be a whole number '
                                                               'from 0 to 1000000000, not "-2"\n'))
 
     def test_old(self):
-        name = os.path.join(self.folder, "old.c")
-        with open(name, "w") as file:
-            file.write(f"void f(int n) {{\nint z;\n{TEAMS}\nfor (z = 0; z < n; z++) ;\n}}\n")
+        name = self.write("old.c", f"void f(int n) {{\nint z;\n{TEAMS}\nfor (z = 0; z < n; z++) ;\n}}\n")
         for word in ("-ansi", "-std=c90", "-std=gnu89", "-std=iso9899:1990"):
             result = self.cc(COMPILERS[0], word, "-c", name, "-o", name + ".o")
             self.assertEqual((result.returncode, self.said(result)),
