@@ -1,5 +1,6 @@
 /* Wrong calls of clusters, of loops over them, and of plug-ins; on a cluster of one rank. */
 #include "misuse/world.h"
+#include <evener/distributed.h>
 #include <evener/plugin.h>
 #include <evener/wire.h>
 
@@ -67,6 +68,9 @@ int calls_over_ranks(struct world *w, int row) {
     const evn_home none = {0};
     const evn_plugin plugin = {.what = "x", .name = "x", .symbol = "x"}, nameless = {.what = "x"};
     const void *functions;
+    evn_distributed *d;
+    USAGE("where to put", evn_distributed_open(NULL, &(evn_distribution){.tasks = 1}))
+    USAGE("this rank's tasks", evn_distributed_open(&d, NULL))
     USAGE("NULL", evn_loop_open_on(NULL, w->other, w->schedule, w->cluster))
     USAGE("3 units", evn_loop_open_on(&l, w->other, w->of_three, w->cluster))
     USAGE("1 block or more", evn_loop_homes(w->loop, NULL, NULL))

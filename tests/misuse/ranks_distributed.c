@@ -4,6 +4,7 @@
 
 void ranks_distribution(struct world *w) {
     static const evn_access both[] = {EVN_BOTH, EVN_BOTH}, none[] = {(evn_access)0};
+    static const evn_access nine[] = {(evn_access)9};
     static const double negative[] = {1, -1};
     static const size_t bytes[] = {BYTES, BYTES};
     const evn_distribution good = {.cluster = w->cluster,
@@ -28,6 +29,7 @@ void ranks_distribution(struct world *w) {
     OPENING("the bytes of regions are not given", bytes, NULL)
     OPENING("access of regions is not given", access, NULL)
     OPENING("access 0 to region 0", access, none)
+    OPENING("access 9 to region 0", access, nine)
     OPENING("values of 0 bytes", element, 0)
     OPENING("regions, values of", element, 4)
     OPENING("-1 instances", instances, -1)
@@ -68,6 +70,7 @@ void ranks_distributed(struct world *w) {
     const int next = (w->rank + 1) % RANKS;
     evn_rank_face f;
     evn_rank_task task;
+    must(evn_distributed_sum(mesh, -1) == -1 && evn_distributed_sum(mesh, RANKS + 1) == -1);
 #define FACE(words, member, value_)                                                                \
     ONE(words,                                                                                     \
         (f = sound, f.member = ODD ? (value_) : sound.member, evn_distributed_add(mesh, 1, &f)))
@@ -82,6 +85,7 @@ void ranks_distributed(struct world *w) {
     FACE("writes region -1", block.to_region, -1)
     FACE("reads values 8 to 8", block.from_at, VALUES)
     FACE("writes values -1 to -1", block.to_at, -1)
+    FACE("than can be counted", block.n[0], (f.block.n[1] = f.block.n[2] = 1 << 30, 1 << 30))
     FACE("further away than can be counted", block.to_stride[0],
          (f.block.n[0] = 3, f.block.n[1] = f.block.n[2] = 1, 1LL << 62))
     FACE("writes value 0 of region 0 of task 1", block.to_at, 0)
@@ -130,6 +134,7 @@ void ranks_distributed(struct world *w) {
     ONE("a task of rank 3", (task.rank = ODD ? RANKS : 0, evn_distributed_now(mesh, 1, &task)))
     ONE("task 4 of before",
         (task.rank = 0, task.number = ODD ? OWN : 0, evn_distributed_now(mesh, 1, &task)))
+    ONE("task -1 of before", (task.number = ODD ? -1 : 0, evn_distributed_now(mesh, 1, &task)))
     ONE("which are not given", evn_distributed_now(mesh, 1, ODD ? NULL : &task))
     ONE("-1 tasks", (task.number = 0, evn_distributed_now(mesh, ODD ? -1 : 1, &task)))
     ONE("all ranks make the same calls",

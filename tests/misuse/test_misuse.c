@@ -21,7 +21,7 @@ enum { PATIENCE = 240, MOST_ROWS = 400, LEAST_CALLS = 400 };
     X(null) X(status) X(machine) X(units) X(unit) X(crew) X(device) X(memory) X(copies) X(kernels) \
     X(events) X(place) X(regions) X(acquire) X(asking) X(problem) X(schedule) X(assignment) \
     X(model) X(loop) X(loop_asking) X(trace) X(exchange) X(faces) X(recovery) X(session) \
-    X(change) X(birth) X(changed_faces) X(distribution) X(distributed) \
+    X(change) X(birth) X(changed_faces) \
     X(cluster) X(parcels) X(over_ranks) \
     X(in_body) X(in_body_of_device) X(batch_mistakes) X(in_job) X(of_another_thread) \
     X(of_another_process)

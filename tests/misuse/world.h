@@ -134,7 +134,7 @@ calls calls_device, calls_memory, calls_copies, calls_kernels, calls_events;
 calls calls_place, calls_regions, calls_acquire, calls_asking;
 calls calls_problem, calls_schedule, calls_assignment, calls_model;
 calls calls_loop, calls_loop_asking, calls_trace, calls_exchange, calls_faces;
-calls calls_change, calls_birth, calls_changed_faces, calls_distribution, calls_distributed;
+calls calls_change, calls_birth, calls_changed_faces;
 calls calls_recovery, calls_session, calls_cluster, calls_parcels, calls_over_ranks;
 calls calls_in_body, calls_in_body_of_device, calls_batch_mistakes, calls_in_job;
 calls calls_of_another_thread, calls_of_another_process;
