@@ -126,8 +126,8 @@ evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *ar
  * regions are acquired for the host with `access`. EVN_USAGE: `access` is none of the three. */
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
 
-/* Moves each task's regions to the unit that owns it, so that the next instance finds them there.
- */
+/* Moves each task's regions to the unit that owns it, so that the next instance finds them there;
+ * those that it only writes stay where they are. */
 evn_status evn_loop_bring(evn_loop *loop);
 
 /* Writes each task's device, n numbers: its number among the devices of its unit, -1 for cores. In

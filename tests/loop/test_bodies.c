@@ -477,6 +477,10 @@ TEST(access) {
         ok(evn_place_add(f.place, other[t], BYTES, &region[2 * t + 1]));
     }
     ok(evn_loop_place(f.loop, f.place, 2, region, (evn_access[]){EVN_READ, EVN_WRITE}));
+    /* without a body nothing is written */
+    ok(evn_loop_bring(f.loop));
+    for (int t = 0; t < TASKS; t++)
+        assert_true(evn_place_valid(f.place, region[2 * t + 1], EVN_HOST));
     ok(evn_loop_run(f.loop, nothing, NULL));
     assert_int_equal(evn_place_moves(f.place, EVN_HOST, 1).copies, TASKS);
     for (int t = 0; t < TASKS; t++) {

@@ -45,6 +45,13 @@ static evn_status send_from(evn_exchange *x, struct end *e, evn_unit *unit) {
     return status ? status : copy_directly(x, e, unit);
 }
 
+/* Whether a body will finish the end: not where its tasks were and no more are. */
+static int is_awaited(const evn_exchange *x, const struct end *e) {
+    for (int i = 0; x->open && i < x->parts; i++)
+        if (!exchange_is_remote(x, &x->part[i]) && &x->plan.end[x->part[i].end] == e) return 1;
+    return 0;
+}
+
 /* Second half: what comes is let into its room. */
 static evn_status receive_at(evn_exchange *x, struct end *e) {
     evn_status status = EVN_OK;
@@ -53,7 +60,7 @@ static evn_status receive_at(evn_exchange *x, struct end *e) {
         if (m->to == e && m->sent) status = m->transport->receive(m);
     }
     if (!status && e->on) status = device_ops.arrive(e);
-    e->unfinished = !status;
+    e->unfinished = !status && is_awaited(x, e);
     return status;
 }
 

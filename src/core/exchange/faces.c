@@ -90,12 +90,9 @@ void exchange_compact(evn_exchange *x) {
 
 /* ---- other faces --------------------------------------------------------------------------- */
 
-/* Whether a unit and device with tasks of faces have a second half to finish still. */
 static int is_half_done(const evn_exchange *x) {
-    for (int i = 0; x->open && i < x->parts; i++) {
-        const struct part *p = &x->part[i];
-        if (p->end >= 0 && !exchange_is_remote(x, p) && x->plan.end[p->end].unfinished) return 1;
-    }
+    for (int i = 0; x->open && i < x->plan.ends; i++)
+        if (x->plan.end[i].unfinished) return 1;
     return 0;
 }
 

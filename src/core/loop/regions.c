@@ -74,8 +74,9 @@ static struct noted note(const evn_loop *loop, struct worker *w, const int *task
         for (int i = 0; i < want.count[0] + want.count[1]; i++) {
             const int own = i < want.count[0];
             const int region = own ? want.region[0][i] : want.region[1][i - want.count[0]];
-            if (region < 0) continue;
             const evn_access mode = own ? mode_of(loop, i) : loop->bearing->origins;
+            /* without a body nothing is written, and what was there stays */
+            if (region < 0 || (mode == EVN_WRITE && !w->body)) continue;
             const int before = n;
             n = add(w, at, n, region, mode);
             if (!(mode & EVN_READ) || evn_place_valid(loop->place, region, space)) continue;
