@@ -98,7 +98,8 @@ class Program:
         """A loop's head with few iterations, whether it declares v, and bounds that stay the same."""
         r = self.r
         type_ = r.choice(TYPES)
-        low, trips, step = r.randrange(0, 20), r.choice([0, 1, 2, 3, 7, 13]), r.choice([1, 1, 2, 3])
+        signed = type_ not in ("unsigned", "unsigned char", "size_t")
+        low, trips, step = r.randrange(-20 * signed, 20), r.choice([0, 1, 2, 3, 7, 13]), r.choice([1, 1, 2, 3])
         high = low + trips * step - (r.randrange(step) if trips else 0)
         if r.random() < 0.3:
             high = f"{high} + ({names and r.choice(names) or 0} & 0)" if type_ in ("int", "long") else f"{high} /* ; ) */"
@@ -234,7 +235,7 @@ class Program:
         if loops > 1:
             clauses.append(f"collapse({loops})")
         elif r.random() < 0.2:
-            clauses.append(f"weight(1.0 + {variables[0]} % 3)")
+            clauses.append(f"weight(3.0 + (int){variables[0]} % 3)")
         elif r.random() < 0.2:
             clauses.append(f"key({variables[0]})")
         r.shuffle(clauses)
