@@ -290,21 +290,4 @@ TEST(alone) {
     assert_fails(evn_cluster_open(&c, "threads"), EVN_USAGE, "no rank");
 }
 
-/* OpenMP's threads and units of two ranks, after the fork. */
-static void works(evn_cluster *c) {
-    evn_machine *machine;
-    evn_units *mine;
-    must_ok(evn_machine_open(&machine));
-    must_ok(evn_units_open(&mine, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
-    must_ok(evn_cluster_units(c, mine, NULL));
-    must(evn_cluster_unit_count(c) == 2);
-    evn_units_close(mine);
-    evn_machine_close(machine);
-}
-
-TEST(works) {
-    if (THREAD_SANITIZER) skip();
-    assert_int_equal(ranks_of_cluster(0, 2, works), 0);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -1,7 +1,7 @@
 /* Births (evn_loop_bear()): random changes whose born tasks are made of their origins, on cores and
  * on emulated devices, beside plain arrays. On devices no byte comes from the host, but for what a
- * full device had to give back before. A device that is lost ends the births with its status; a
- * removed origin is named. Run: ctest -R births */
+ * full device had to give back before. Devices that are lost: test_recover.c. Run: ctest -R births
+ */
 #include "world.h"
 #include <evener/kernel.h>
 #include <evener/change.h>
@@ -226,69 +226,5 @@ TEST(both) { run_rounds("1:CPU:1,2:GPU:1", "emulated:2", 0); }
 
 /* A device for some tasks at a time: births come in parts. */
 TEST(full) { assert_true(run_rounds("1:GPU:1", "emulated:1,memory=32KiB", 0) > 0); }
-
-/* Whichever operation a device is lost with, the births end with its status; where all origins are
- * on devices no byte comes from the host even then. */
-static void test_lost_on(const char *list, int nothing_comes) {
-    int lost = 0;
-    for (int at = 1; at < 60; at++) {
-        static struct fixture f;
-        char devices[80];
-        snprintf(devices, sizeof devices, "emulated:2,fail=lost@%d", at);
-        begin(&f, list, devices, "static");
-
-        evn_status status = evn_loop_run(f.loop, nothing, &f);
-        if (!status) {
-            static struct change c;
-            invent(&f, &c);
-            ok(evn_loop_change(f.loop, &c.of));
-            evn_place_reset_moves(f.place);
-            status = evn_loop_bear(f.loop, body, &f, EVN_READ);
-            if (nothing_comes) assert_int_equal(from_host(&f), 0);
-            lost += status != EVN_OK;
-        }
-        if (status) assert_int_equal(status, EVN_DEVICE);
-        if (status) assert_true(evn_loop_about(f.loop).failed_unit >= 0);
-        end(&f);
-    }
-    assert_in_range(lost, 1, 60);
-}
-
-TEST(lost) {
-    test_lost_on("1:CPU:1,2:GPU:1", 0);
-    test_lost_on("2:GPU:1", 1);
-}
-
-static evn_status asking(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit, (void)arg;
-    int count;
-    evn_batch_origins(batch, evn_batch_tasks(batch, &count)[0]);
-    return EVN_OK;
-}
-
-static evn_status asking_more(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit, (void)arg;
-    int count;
-    const int task = evn_batch_tasks(batch, &count)[0];
-    evn_batch_origin_host(batch, task, evn_batch_origins(batch, task), 0);
-    return EVN_OK;
-}
-
-TEST(mistakes) {
-    static struct fixture f;
-    begin(&f, "1:CPU:1", NULL, "static");
-    assert_fails(evn_loop_run(f.loop, asking, &f), EVN_BODY, "and these are no births");
-    ok(evn_loop_bear(f.loop, body, &f, EVN_READ)); /* there was no change */
-    int first[] = {0, 2}, from[] = {3, 4}, region;
-    ok(evn_place_make(f.place, BYTES, &region));
-    const evn_change c = {.tasks = 1, .first = first, .from = from, .links = -1, .region = &region};
-    ok(evn_loop_change(f.loop, &c));
-    assert_fails(evn_loop_bear(f.loop, asking_more, &f, EVN_READ), EVN_BODY,
-                 "region 0 of origin 2 of task 0; it has 2 origins");
-    ok(evn_place_remove(f.place, f.region[4]));
-    assert_fails(evn_loop_bear(f.loop, body, &f, EVN_READ), EVN_USAGE,
-                 "region 0 of task 4 of before, which task 0 comes from, is nowhere");
-    end(&f);
-}
 
 RUN_TESTS(NULL, NULL)

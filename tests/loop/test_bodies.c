@@ -621,20 +621,6 @@ TEST(on_devices) {
     end(&f);
 }
 
-/* A task has fewer regions than others. */
-static evn_status ask_for_none(evn_unit *unit, evn_batch *b, void *arg) {
-    (void)unit, (void)arg;
-    evn_batch_at(b, 0, 1);
-    return EVN_OK;
-}
-
-TEST(no_region) {
-    struct fixture f;
-    begin(&f, "1:GPU:1", DEVICES, "static");
-    assert_fails(evn_loop_run(f.loop, ask_for_none, NULL), EVN_BODY, "task 0 has no region 1");
-    end(&f);
-}
-
 /* A failure without a message says so, instead of what was said before. */
 static evn_status silent(evn_unit *unit, evn_batch *b, void *arg) {
     (void)unit;

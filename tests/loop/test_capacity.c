@@ -1,6 +1,6 @@
 /* A device that holds a third of the tasks' regions, beside two cores: schedules that keep to
- * capacities give it what fits, ahead, so that no region travels once all are in place; under the
- * others regions travel in each instance. Data are counted up on both sides, and checked.
+ * capacities give it what fits, ahead, so that no region travels once all are in place. Data are
+ * counted up on both sides, and checked.
  *
  * Run: ctest -R '^capacity$' */
 #include "check.h"
@@ -118,39 +118,6 @@ TEST(learning) {
             assert_ok(evn_loop_run(app.loop, count_up, &app));
         }
         close_app(&app, STEPS);
-    }
-}
-
-/* Without capacities the device takes its part in turns. */
-TEST(others) {
-    struct app app;
-    open_app(&app, "static", third);
-    evn_place_limit(app.place, 1, 0.5);
-    assert_ok(evn_loop_run(app.loop, count_up, &app));
-    const long long first = moves(&app);
-    for (int s = 1; s < STEPS; s++) assert_ok(evn_loop_run(app.loop, count_up, &app));
-    assert_true(moves(&app) > (STEPS - 1) * first / 2);
-    close_app(&app, STEPS);
-}
-
-/* Memory that is not short changes no assignment. */
-TEST(enough) {
-    static const char *const names[] = {"binpack", "map", "auto", "optimal:limit=0"};
-    for (int i = 0; i < 4; i++) {
-        struct app app;
-        open_app(&app, names[i], "emulated:1,memory=1MiB,clock=virtual");
-        const evn_problem tasks = {.tasks = TASKS,
-                                   .weight = app.weight,
-                                   .units = 3,
-                                   .speed = strong,
-                                   .space = (int[]){0, 0, 3}};
-        evn_schedule *plain;
-        assert_ok(evn_schedule_open(&plain, names[i], &tasks));
-        assert_memory_equal(evn_loop_owner(app.loop), evn_schedule_owner(plain),
-                            TASKS * sizeof(int));
-        evn_schedule_close(plain);
-        assert_ok(evn_loop_run(app.loop, count_up, &app));
-        close_app(&app, 1);
     }
 }
 

@@ -262,8 +262,19 @@ static evn_loop_totals count_run(evn_exchange *x) {
 
 static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Messages are those of an exchange that is opened anew with the same faces in their order, and
- * each face has the same place in them. */
+/* Over ranks each face has the same place in messages. */
+static void compare_places(const evn_exchange *x, const evn_exchange *fresh) {
+    must(x->remote->faces == fresh->remote->faces &&
+         x->remote->neighbours.count == fresh->remote->neighbours.count);
+    for (int i = 0; i < fresh->remote->faces; i++) {
+        const struct evn_face *f = &x->face[x->remote->face[i]].of;
+        const struct evn_face *g = &fresh->face[fresh->remote->face[i]].of;
+        must(x->remote->at[i] == fresh->remote->at[i]);
+        must(exchange_task(x, &x->face[x->remote->face[i]], 1) == g->to && f->to_at == g->to_at);
+    }
+}
+
+/* Messages are those of an exchange that is opened anew with the same faces in their order. */
 static void compare_messages(void) {
     evn_face face[2 * MOST];
     int order[MOST][2], pairs = tasks - 1;
@@ -276,14 +287,7 @@ static void compare_messages(void) {
     must(here.bytes == anew.bytes && here.messages == anew.messages);
     must(here.copies == anew.copies && here.rank_messages == anew.rank_messages);
     must(here.rank_bytes == anew.rank_bytes);
-    must(x->remote->faces == fresh->remote->faces &&
-         x->remote->neighbours.count == fresh->remote->neighbours.count);
-    for (int i = 0; i < fresh->remote->faces; i++) {
-        const struct evn_face *f = &x->face[x->remote->face[i]].of;
-        const struct evn_face *g = &fresh->face[fresh->remote->face[i]].of;
-        must(x->remote->at[i] == fresh->remote->at[i]);
-        must(exchange_task(x, &x->face[x->remote->face[i]], 1) == g->to && f->to_at == g->to_at);
-    }
+    if (trial->ranks > 1) compare_places(x, fresh);
     for (int t = 0; t < tasks; t++)
         if (evn_loop_has(loop, t)) must(evn_exchange_needs(x, t) == evn_exchange_needs(fresh, t));
     evn_exchange_close(fresh);
@@ -300,7 +304,7 @@ static void run_step(void) {
     must_ok(evn_exchange_run(halo));
     exchange_plainly();
     mended += halo->gone > 0 || halo->plan.cut > 0;
-    if (step % 3 == 0 && trial->ranks > 1) compare_messages();
+    if (step % 3 == 0) compare_messages();
     compute_all();
 }
 
@@ -591,10 +595,28 @@ static void clear(int t) {
     }
 }
 
+/* Kept tasks have their times, born ones none; and what the record of changes says. */
+static void check_inherited(int before, const double *seconds, const int *gone) {
+    const int generation = evn_loop_about(loop).generation;
+    const evn_changed noted = evn_loop_changed(loop, generation - 1);
+    int kept = 0, lost = 0;
+    for (int t = 0; t < tasks; t++) {
+        const double *had = of.kept[t] ? &seconds[of.from[of.first[t]]] : &(double){0};
+        if (trial->ranks == 1 && !trial->fails) must(evn_loop_seconds(loop)[t] == *had);
+        kept += of.kept[t];
+    }
+    for (int t = 0; t < before; t++) lost += gone[t];
+    must(noted.tasks == tasks && noted.kept == kept && noted.born == tasks - kept);
+    must(noted.gone == lost && noted.seconds > 0);
+    must(noted.instance == evn_schedule_instance(evn_loop_schedule(loop)));
+}
+
 static void change(void) {
     struct steps p;
     int gone[MOST], one[MOST];
+    double seconds[MOST];
     const int before = tasks;
+    if (trial->ranks == 1) memcpy(seconds, evn_loop_seconds(loop), (size_t)tasks * sizeof *seconds);
     draw_plan(&p);
     drop_faces(&p);
     number(&p);
@@ -611,6 +633,7 @@ static void change(void) {
     call(call_change, &c, 1);
     if (!is_session()) check_memory();
     follow(p.tasks, gone);
+    check_inherited(before, seconds, gone);
     for (int t = 0; is_session() && t < before; t++)
         for (int i = 0; gone[t] && i < EACH; i++)
             must(evn_place_bytes(place, old_region[t][i]) == BYTES);

@@ -234,37 +234,4 @@ TEST(by_a_body) {
 
 /* ---- no mistakes --------------------------------------------------------------------------- */
 
-static evn_status finishes(evn_unit *unit, evn_batch *batch, void *arg) {
-    return evn_exchange_finish(arg, unit, evn_batch_device(batch));
-}
-
-/* Nothing was begun: nothing is finished. */
-TEST(finish_without_start) {
-    struct fixture f;
-    begin(&f, "1:CPU:1,1:GPU:1");
-    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 0), -1));
-    for (int i = 0; i < 2; i++) {
-        assert_ok(evn_loop_run(f.loop, finishes, f.exchange));
-        assert_ok(evn_exchange_run(f.exchange));
-    }
-    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 1), 0));
-    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 1), 7));
-    end(&f);
-}
-
-/* A loop that the program has opened on the session's units, closed after the session. */
-TEST(session_closed_first) {
-    struct fixture f;
-    begin(&f, "1:CPU:1,1:GPU:1");
-    evn_schedule *schedule;
-    evn_loop *own;
-    assert_ok(evn_schedule_open(&schedule, "static", &(evn_problem){.tasks = 3, .units = 2}));
-    assert_ok(evn_loop_open(&own, f.units, schedule));
-    assert_ok(evn_loop_run(own, nothing, NULL));
-    end(&f);
-    assert_int_equal(evn_loop_owner(own)[2], 1);
-    evn_loop_close(own);
-    evn_schedule_close(schedule);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -17,7 +17,7 @@ int calls_change(struct world *w, int row) {
     static const int beyond[3] = {0, 1, TASKS}, below[3] = {0, -1, 2}, twice[3] = {0, 1, 1};
     static const int falling[4] = {0, 1, 0, 1}, before[4] = {-1, 1, 2, 3};
     static const int steep[4] = {0, 2000000000, 1, 2}, deep[4] = {INT_MAX, INT_MIN, 0, 1};
-    static const int none[3] = {-1, -1, -1000000000};
+    static const int none[3] = {-1, -1, -1000000000}, empty[2] = {0, 0};
     static const char kept[3] = {1, 1, 1};
     static const double negative[3] = {1, -1, 1}, no_number[3] = {1, 1, NAN};
     static const double endless[3] = {1, INFINITY, 1};
@@ -41,6 +41,8 @@ int calls_change(struct world *w, int row) {
           evn_loop_change(w->loop, CHANGE(3, each, each, .region = none)))
     USAGE("begin at -1", evn_loop_change(w->plain_loop, CHANGE(3, before, each, .kept = NULL)))
     USAGE("both task 1", evn_loop_change(w->plain_loop, CHANGE(3, each, twice, .kept = kept)))
+    USAGE("kept and has 0 origins",
+          evn_loop_change(w->plain_loop, CHANGE(1, empty, each, .kept = kept)))
     USAGE("no origins", evn_loop_change(w->plain_loop, CHANGE(3, NULL, each, .kept = kept)))
     USAGE("no origins", evn_loop_change(w->plain_loop, CHANGE(3, each, NULL, .kept = kept)))
     USAGE("task 1 is -1", evn_loop_change(w->plain_loop, CHANGE(3, each, each, .weight = negative)))
@@ -78,7 +80,8 @@ int calls_birth(struct world *w, int row) {
 }
 
 int calls_changed_faces(struct world *w, int row) {
-    static const int below = -1, beyond = 99;
+    static const int below = -1, beyond = 99, twice[2] = {0, 0};
+    const evn_face there = {.from = 1, .to = 4, .n = {1, 1, 1}}; /* writes what face 0 does */
     const evn_face face = {.from = 0, .to = 1, .n = {1, 1, 1}};
     const evn_face nowhere = {.from = 0, .to = TASKS, .n = {1, 1, 1}};
     const evn_face negative = {.from = 0, .to = 1, .n = {1, -1, 1}};
@@ -92,5 +95,9 @@ int calls_changed_faces(struct world *w, int row) {
     USAGE("face -1", evn_exchange_drop(w->exchange, 1, &below))
     USAGE("face 99", evn_exchange_drop(w->exchange, 1, &beyond))
     IS(EVN_OK, evn_exchange_drop(w->exchange, 0, NULL))
+    USAGE("writes at the same time", evn_exchange_add(w->exchange, 1, &there, NULL))
+    USAGE("to be dropped twice", evn_exchange_drop(w->exchange, 2, twice))
+    USAGE("is gone already",
+          (evn_exchange_drop(w->exchange, 1, twice), evn_exchange_drop(w->exchange, 1, twice)))
     CALLS_END
 }
