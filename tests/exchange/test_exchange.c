@@ -1,8 +1,8 @@
-/* The library's exchange: blocks of values of any size between tasks of units that share a space or
- * do not, against a plain copy; in as many messages as there are pairs, and as many launches as
- * there are kinds of copies; in two halves; several of a loop at a time; what it refuses, and what
- * it does where something fails. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
- * there is none the test is skipped (exit status 77). Run: ctest -R exchange */
+/* The library's exchange between tasks of units that share a space or do not, against a plain copy:
+ * in as many messages as there are pairs, and as many launches as there are kinds of copies; in two
+ * halves; several of a loop at a time; and what it does where something fails. Faces of all shapes
+ * are test_exchange_resolution.c's. EVENER_TEST_DEVICE is the device, emulated if it is not set;
+ * where there is none the test is skipped (exit status 77). Run: ctest -R exchange */
 #include "world.h"
 #include "exchange/copies.h"
 #include "loop/internal.h"
@@ -80,25 +80,6 @@ static void end(struct fixture *f) {
     for (int r = 0; r < TASKS * f->slots; r++) {
         free(f->block[r]);
         free(f->want[r]);
-    }
-}
-
-static void visit_region(struct fixture *f, int region, int space, evn_access access) {
-    ok(evn_place_acquire(f->place, 1, &region, space, access));
-    evn_place_release(f->place, 1, &region, space);
-}
-
-/* Brings each region to a device of its task's unit, or one in `home` stays on the host; 0: none.
- */
-static void bring(struct fixture *f, unsigned *state, unsigned home) {
-    for (int r = 0; r < TASKS * f->slots; r++) {
-        evn_unit *unit = evn_units_get(f->units, evn_loop_owner(f->loop)[r / f->slots]);
-        const int devices = evn_unit_devices(unit);
-        const int there = devices && (!home || draw(state, home));
-        visit_region(f, f->region[r],
-                     there ? evn_place_space(f->place, unit, (int)draw(state, (unsigned)devices))
-                           : EVN_HOST,
-                     EVN_BOTH);
     }
 }
 
@@ -237,123 +218,6 @@ TEST(transports) {
         }
         end(&f);
     }
-}
-
-/* ---- any faces ----------------------------------------------------------------------------- */
-
-/* Regions are boxes of values: what has a first index below HALF is read, and each of the planes
- * above is written by one face at most. */
-enum { D0 = 12, D1 = 7, D2 = 11, HALF = 4, BOX = D0 * D1 * D2, MANY = 60 };
-static const int extent[3] = {D0, D1, D2}, pitch[3] = {D1 * D2, D2, 1};
-
-/* One side of a face: which axis each index runs along, and in what steps. */
-struct side_of {
-    int axis[3], step[3], low[3], high[3];
-};
-
-static struct side_of draw_side(unsigned *state, int low, int high) {
-    struct side_of s = {.axis = {0, 1, 2}};
-    for (int i = 2; i > 0; i--) {
-        const int j = (int)draw(state, (unsigned)i + 1), swap = s.axis[i];
-        s.axis[i] = s.axis[j];
-        s.axis[j] = swap;
-    }
-    for (int i = 0; i < 3; i++) {
-        s.low[i] = s.axis[i] ? 0 : low;
-        s.high[i] = s.axis[i] ? extent[s.axis[i]] : high;
-        s.step[i] = draw(state, 3) ? 1 : 2;
-    }
-    return s;
-}
-
-static int length_of(const struct side_of *s, int i) {
-    return (s->high[i] - s->low[i] - 1) / s->step[i] + 1;
-}
-
-/* Puts n[0] x n[1] x n[2] values somewhere between low and high, forwards or backwards. */
-static void put(unsigned *state, const struct side_of *s, const int n[3], long long *at,
-                long long stride[3]) {
-    *at = 0;
-    for (int i = 0; i < 3; i++) {
-        const int room = s->high[i] - s->low[i] - ((n[i] - 1) * s->step[i] + 1);
-        const int first = s->low[i] + (int)draw(state, (unsigned)room + 1);
-        const int backwards = draw(state, 4) == 0;
-        stride[i] = (backwards ? -1 : 1) * s->step[i] * pitch[s->axis[i]];
-        *at += (first + (backwards ? (n[i] - 1) * s->step[i] : 0)) * pitch[s->axis[i]];
-    }
-}
-
-static int draw_faces(unsigned *state, int slots, evn_face *face) {
-    int next[REGIONS_MAX], count = 0;
-    for (int r = 0; r < TASKS * slots; r++) next[r] = HALF;
-    for (int i = 0; i < MANY; i++) {
-        const int to = (int)draw(state, (unsigned)(TASKS * slots));
-        const int from = (int)draw(state, (unsigned)(TASKS * slots));
-        const int planes = 1 + (int)draw(state, 3);
-        if (next[to] + planes > D0) continue;
-        const struct side_of a = draw_side(state, 0, HALF);
-        const struct side_of b = draw_side(state, next[to], next[to] + planes);
-        evn_face *f = &face[count++];
-        *f = (evn_face){.from = from / slots,
-                        .from_region = from % slots,
-                        .to = to / slots,
-                        .to_region = to % slots};
-        for (int k = 0; k < 3; k++) {
-            const int most =
-                length_of(&a, k) < length_of(&b, k) ? length_of(&a, k) : length_of(&b, k);
-            f->n[k] = draw(state, 3) ? most : 1 + (int)draw(state, (unsigned)most);
-            if (draw(state, 40) == 0) f->n[k] = 0;
-        }
-        const int empty = !f->n[0] || !f->n[1] || !f->n[2];
-        next[to] += planes;
-        if (empty) continue;
-        put(state, &a, f->n, &f->from_at, f->from_stride);
-        put(state, &b, f->n, &f->to_at, f->to_stride);
-        if (draw(state, 10) == 0) f->from_stride[1] = 0; /* one value to many */
-    }
-    return count;
-}
-
-/* Whether each task needs what a message brings, as regions lie now. */
-static void check_needs(struct fixture *f, evn_exchange *x, const evn_face *face, int count) {
-    for (int t = 0; t < TASKS; t++) {
-        int needs = 0;
-        for (int i = 0; i < count; i++) {
-            const evn_face *e = &face[i];
-            if (e->to != t || !e->n[0] || !e->n[1] || !e->n[2]) continue;
-            needs |= evn_place_where(f->place, f->region[e->to * f->slots + e->to_region]) !=
-                     evn_place_where(f->place, f->region[e->from * f->slots + e->from_region]);
-        }
-        assert_int_equal(evn_exchange_needs(x, t), needs);
-    }
-}
-
-TEST(any_faces) {
-    static const size_t elements[] = {8, 1, 2, 3, 4, 12, 16, 24, 40};
-    static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
-    unsigned seed = 1;
-    for (int e = 0; e < (int)(sizeof elements / sizeof *elements); e++)
-        for (int l = 0; l < LISTS; l++)
-            for (int d = 0; d < (strstr(lists[l], "GPU") ? 2 : 1); d++) {
-                struct fixture f;
-                evn_exchange *x;
-                evn_face face[MANY];
-                const int slots = 1 + (e + l + d) % SLOTS_MAX;
-                if (!begin(&f, lists[l], devices[d], "static", slots, BOX * elements[e])) continue;
-                const int count = draw_faces(&seed, slots, face);
-                ok(evn_exchange_open(&x, f.loop, elements[e], count, face, NULL));
-                for (int run = 0; run < 3; run++) {
-                    bring(&f, &seed, run ? 4 : 0);
-                    for (int again = 0; again < 2; again++) {
-                        ok(evn_exchange_run(x));
-                        plain(face, count, elements[e], slots, f.want);
-                    }
-                    check_needs(&f, x, face, count);
-                    compare(&f);
-                }
-                evn_exchange_close(x);
-                end(&f);
-            }
 }
 
 /* Blocks of more words than a kernel counts, and of elements that take a fourth index. */
@@ -655,104 +519,6 @@ TEST(impossible_faces) {
     end(&f);
 }
 
-TEST(overlaps) {
-    struct fixture f;
-    evn_exchange *x;
-    begin(&f, "2:CPU:1", "emulated", "static", 2, 800);
-    /* combs of every third value that miss each other, with a 64-bit word's end between them */
-    evn_face face[3] = {line(0, 40, 19), line(1, 41, 19), line(2, 42, 19)};
-    for (int i = 0; i < 3; i++) face[i].to_stride[2] = 3;
-    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
-    evn_exchange_close(x);
-    face[2].to_at = 43;
-    refuses(&f, 8, 3, face, "value 43 of region 0 of task 1, which face");
-    assert_says("writes");
-    face[2].to_region = 1;
-    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
-    evn_exchange_close(x);
-    /* written and read: by another face, and by the face itself */
-    face[1] = line(50, 0, 10);
-    face[1].from = 1;
-    face[1].to = 2;
-    refuses(&f, 8, 2, face, "face 1 reads value 52 of region 0 of task 1, which face 0 writes");
-    face[1].from_stride[2] = 3;
-    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
-    evn_exchange_close(x);
-    face[0] = line(0, 9, 10);
-    face[0].to = 0;
-    refuses(&f, 8, 1, face, "face 0 reads value 9 of region 0 of task 0, which face 0 writes");
-    face[0].to_at = 10;
-    ok(evn_exchange_open(&x, f.loop, 8, 1, face, NULL));
-    evn_exchange_close(x);
-    /* the third begins behind the end of the first, and within the second */
-    face[0] = line(0, 0, 10);
-    face[1] = line(0, 1, 15);
-    face[2] = line(0, 29, 9);
-    face[0].to_stride[2] = face[1].to_stride[2] = 2;
-    refuses(&f, 8, 3, face, "value 29 of region 0 of task 1, which face");
-    face[2].to_at = 30;
-    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
-    evn_exchange_close(x);
-    /* all read what they like */
-    face[0] = face[1] = line(0, 0, 10);
-    face[1].to = 2;
-    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
-    evn_exchange_close(x);
-    face[0] = line(0, 0, 5);
-    face[0].to_stride[2] = 0;
-    refuses(&f, 8, 1, face, "face 0 writes value 0 of region 0 of task 1 more than once");
-    /* a region that two tasks have */
-    face[0] = line(0, 0, 10);
-    face[1] = line(0, 5, 10);
-    face[1].to = 2;
-    f.loop->region[2 * 2] = f.loop->region[1 * 2];
-    refuses(&f, 8, 2, face, "which face");
-    face[1].to_at = 10;
-    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
-    ok(evn_exchange_run(x));
-    evn_exchange_close(x);
-    end(&f);
-}
-
-/* The same by addresses where there is no place: tasks whose memory is one array, and values that
- * do not begin where others do. */
-TEST(overlaps_by_address) {
-    struct fixture f;
-    evn_exchange *x;
-    begin(&f, "2:CPU:1", "emulated", "static", 1, 64);
-    f.loop->place = NULL;
-    double all[100] = {0};
-    void *host[TASKS];
-    for (int t = 0; t < TASKS; t++) host[t] = all + 8 * t;
-    evn_face face[2] = {line(0, 0, 8), line(0, 0, 8)};
-    face[1].from = 5;
-    face[1].to = 4;
-    ok(evn_exchange_open(&x, f.loop, 8, 2, face, host));
-    evn_exchange_close(x);
-    face[1].to = 2;
-    face[1].to_at = -1;
-    assert_fails(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE,
-                 "writes value -1 of region 0 of task 2, which face 0 writes");
-    face[1].to_at = 0;
-    host[2] = (char *)(all + 16) - 1;
-    assert_fails(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE, "which face");
-    face[0].to_stride[2] = 2;
-    face[1].n[2] = 1;
-    for (int shift = -7; shift < 17; shift++) {
-        host[2] = (char *)(all + 16) + shift;
-        const evn_status status = evn_exchange_open(&x, f.loop, 8, 2, face, host);
-        assert_int_equal(status, shift % 16 == 8 ? EVN_OK : EVN_USAGE);
-        evn_exchange_close(x);
-    }
-    face[0].to_stride[2] = 1;
-    face[1].n[2] = 8;
-    host[2] = (char *)(all + 16) + 1;
-    ok(evn_exchange_open(&x, f.loop, 8, 2, face, host));
-    ok(evn_exchange_run(x));
-    evn_exchange_close(x);
-    end(&f);
-}
-
 /* ---- failures ------------------------------------------------------------------------------ */
 
 TEST(used_wrongly) {
@@ -872,78 +638,6 @@ TEST(opens_with_one_lost) {
         assert_int_equal(evn_loop_about(f.loop).failed_unit, 1 + bad);
         end(&f);
     }
-}
-
-/* Values that follow from nothing but their places, on the host. */
-static void begin_anew(struct fixture *f) {
-    for (int r = 0; r < TASKS * f->slots; r++) {
-        ok(evn_place_acquire(f->place, 1, &f->region[r], EVN_HOST, EVN_WRITE));
-        for (size_t i = 0; i < f->bytes; i++) f->block[r][i] = (char)(i * i + 31 * (size_t)r);
-        ok(evn_place_release(f->place, 1, &f->region[r], EVN_HOST));
-    }
-}
-
-/* A step: one exchange in two halves, and one that reads what the first has written. */
-static evn_status step_of(struct fixture *f, struct halves *h) {
-    evn_status status = evn_exchange_start(h->x[0], &h->open[0]);
-    if (!status) status = evn_loop_run(f->loop, late, h);
-    return status ? status : evn_exchange_run(h->x[1]);
-}
-
-/* The same exchanges go on when a device has failed, with the units that are left. */
-TEST(recovers) {
-    if (spec) skip();
-    enum { STEPS = 6 };
-    evn_face face[2][FACES];
-    ring(face[0], 0);
-    for (int t = 0; t < TASKS; t++)
-        face[1][t] = (evn_face){.from = t,
-                                .to = (t + 5) % TASKS,
-                                .from_at = 0,
-                                .to_at = N * N + 7,
-                                .from_stride = {0, 0, 1},
-                                .to_stride = {0, 0, 2},
-                                .n = {1, 1, N * N}};
-    int recovered = 0;
-    for (int n = 1; n < 40; n += 2)
-        for (int kind = 0; kind < 2; kind++) {
-            struct fixture f;
-            struct halves h = {0};
-            evn_recovery *recovery;
-            char devices[64];
-            snprintf(devices, sizeof devices, "emulated:2,bad=1,fail=%s@%d",
-                     kind ? "kernel" : "copy", n);
-            begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
-            for (int i = 0; i < 2; i++)
-                ok(evn_exchange_open(&h.x[i], f.loop, sizeof(double), i ? TASKS : FACES, face[i],
-                                     NULL));
-            ok(evn_recovery_open(&recovery, f.loop, 2, NULL));
-            begin_anew(&f);
-            for (int r = 0; r < TASKS; r++) memcpy(f.want[r], f.block[r], f.bytes);
-            for (int step = 0; step < STEPS;) {
-                evn_status status = evn_recovery_keep(recovery, step);
-                if (!status) status = step_of(&f, &h);
-                if (!status) {
-                    step++;
-                    continue;
-                }
-                ok(evn_recovery_go_on(recovery, status, &step));
-                recovered++;
-                assert_int_equal(evn_units_count(f.units), 2);
-                if (step >= 0) continue;
-                begin_anew(&f);
-                step = 0;
-            }
-            for (int step = 0; step < STEPS; step++)
-                for (int i = 0; i < 2; i++)
-                    plain(face[i], i ? TASKS : FACES, sizeof(double), 1, f.want);
-            compare(&f);
-            evn_recovery_close(recovery);
-            evn_exchange_close(h.x[1]);
-            evn_exchange_close(h.x[0]);
-            end(&f);
-        }
-    assert_true(recovered > 10);
 }
 
 int main(void) {
