@@ -160,39 +160,6 @@ TEST(draws_and_migrations) {
     evn_schedule_close(s);
 }
 
-/* Without kinds it is what the schedules' own virtual clock does. */
-TEST(like_simulate) {
-    npbmz *b;
-    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'B'), EVN_OK);
-    evn_problem p = npbmz_tasks(b);
-    const double speed[] = {1, 2, 1, 0.5, 4}, slow[] = {1, 0.5, 1, 2, 0.25};
-    p.units = 5;
-    p.speed = speed;
-    const evn_model m = {
-        .tasks = p.tasks, .seconds = p.weight, .units = 5, .kinds = 1, .slow = slow};
-    static const char *const specs[] = {"dynamic:chunk=1,memorize=0", "dynamic:chunk=3",
-                                        "guided:size"};
-    int owner[64];
-    double taken[64];
-    for (int k = 0; k < 3; k++) {
-        evn_schedule *a = open_or_fail(specs[k], &p), *c = open_or_fail(specs[k], &p);
-        evn_simulation *clock;
-        evn_step step;
-        assert_ok(evn_simulation_open(&clock, &m));
-        for (int i = 0; i < 6; i++) {
-            assert_ok(evn_schedule_simulate(a, owner, taken));
-            assert_ok(evn_schedule_learn(a, owner, taken));
-            assert_ok(evn_simulation_step(clock, c, &step));
-            assert_memory_equal(evn_simulation_last(clock).owner, owner, sizeof owner);
-            assert_near(step.imbalance, evn_problem_imbalance(&p, owner, NULL));
-        }
-        evn_simulation_close(clock);
-        evn_schedule_close(a);
-        evn_schedule_close(c);
-    }
-    npbmz_close(b);
-}
-
 /* Whole tasks: the second task of each link that is cut, there and back, and both faces of every
  * link on the first one's unit. */
 TEST(whole_tasks) {
@@ -495,50 +462,5 @@ TEST(slow_unit) {
 }
 
 /* ---- what schedules say of themselves, and cores ---- */
-
-static void explains(const char *spec, const char *word) {
-    npbmz *b;
-    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'W'), EVN_OK);
-    evn_problem p = npbmz_tasks(b);
-    p.units = 4;
-    evn_schedule *s = open_or_fail(spec, &p);
-    char *text = evn_schedule_explain(s);
-    assert_non_null(text);
-    if (!strstr(text, word)) fail_msg("%s says \"%s\", expected \"%s\"", spec, text, word);
-    free(text);
-    evn_schedule_close(s);
-    npbmz_close(b);
-}
-
-TEST(explain) {
-    explains("static", "unit 3 has the largest load by weight, 81.250 % above the mean");
-    explains("dynamic:chunk=2", "units draw 2 tasks at a time");
-    explains("interval", "iteration 0 of 40");
-    explains("map", "bytes cut");
-    explains("optimal:limit=0", "above the optimum");
-}
-
-TEST(cores) {
-    /* the example of NPB-MZ's own load balancing: BT-MZ class S, 3 groups, 12 threads */
-    npbmz *b;
-    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'S'), EVN_OK);
-    evn_problem p = npbmz_tasks(b);
-    int share[3];
-    p.units = 3;
-    evn_schedule *s = open_or_fail("binpack", &p);
-    assert_false(evn_schedule_reassigns(s));
-    assert_ok(evn_schedule_reassign(s, 12, share));
-    assert_memory_equal(share, ((int[]){7, 3, 2}), sizeof share);
-    assert_int_equal(evn_schedule_reassign(s, 2, share), EVN_USAGE);
-    evn_schedule_close(s);
-    s = open_or_fail("binpack:reassign,cap=5", &p);
-    assert_true(evn_schedule_reassigns(s));
-    assert_string_equal(evn_schedule_text(s), "binpack:reassign,cap=5");
-    assert_ok(evn_schedule_reassign(s, 12, share));
-    assert_memory_equal(share, ((int[]){5, 4, 3}), sizeof share);
-    assert_int_equal(evn_schedule_reassign(s, 16, share), EVN_USAGE);
-    evn_schedule_close(s);
-    npbmz_close(b);
-}
 
 RUN_TESTS(NULL, NULL)

@@ -1,6 +1,5 @@
-/* Processes by threads against the published figures: the columns "model" of the multi-zone
- * benchmarks' table, their best combinations, figure 3's speedups; and the finer model by hand.
- * Run: ctest -R predict */
+/* Processes by threads against the published figures of BT class A (those of class C and of figure
+ * 3 are command-model's), and the finer model by hand. Run: ctest -R predict */
 #include "check.h"
 #include "npbmz/npbmz.h"
 #include <evener/predict.h>
@@ -43,39 +42,6 @@ static void assert_shown(double is, int digits, const char *shown) {
     assert_string_equal(text, shown);
 }
 
-TEST(table) {
-    static const struct {
-        enum npbmz_benchmark b;
-        int zones;
-        const char *best[5], *model[5]; /* on 16, 32, 64, 128 and 256 CPUs */
-    } row[] = {
-        {NPBMZ_LU,
-         16,
-         {"16x1", "16x2", "16x4", "16x8", "16x16"},
-         {"2.00", "3.88", "7.34", "13.22", "22.07"}},
-        {NPBMZ_SP,
-         256,
-         {"16x1", "32x1", "64x1", "128x1", "256x1"},
-         {"2.00", "4.00", "8.00", "16.00", "32.00"}},
-        {NPBMZ_BT,
-         256,
-         {"16x1", "32x1", "64x1", "64x2", "64x4"},
-         {"2.00", "3.94", "7.68", "14.90", "28.17"}},
-    };
-    for (int r = 0; r < 3; r++) {
-        int processes;
-        const double on8 = best(row[r].b, 'C', row[r].zones, 8, 0, &processes);
-        for (int i = 0; i < 5; i++) {
-            const int cores = 16 << i;
-            const double s = best(row[r].b, 'C', row[r].zones, cores, 0, &processes);
-            char text[32];
-            snprintf(text, sizeof text, "%dx%d", processes, cores / processes);
-            assert_string_equal(text, row[r].best[i]);
-            assert_shown(s / on8, 2, row[r].model[i]);
-        }
-    }
-}
-
 TEST(class_a) {
     int n;
     assert_shown(best(NPBMZ_BT, 'A', 16, 8, 0, &n), 2, "7.59");
@@ -89,28 +55,6 @@ TEST(class_a) {
     /* with four threads a process at most nothing is won beyond 16 */
     assert_shown(best(NPBMZ_BT, 'A', 16, 32, 4, &n), 2, "18.91");
     assert_shown(best(NPBMZ_BT, 'A', 16, 64, 4, &n), 2, "17.87");
-}
-
-/* A zone a process, 4 threads each: before and after threads have moved. */
-TEST(figure_3) {
-    npbmz *problem;
-    assert_int_equal(npbmz_open(&problem, NPBMZ_BT, 'C'), EVN_OK);
-    const evn_problem tasks = npbmz_tasks(problem);
-    evn_processes p = {.processes = 256, .threads = 4, .node = 4};
-    int owner[256], threads[256];
-    assert_ok(evn_predict_group(&tasks, "binpack", &p, owner, threads));
-    assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "283.7");
-    p.node = 0;
-    assert_ok(evn_predict_group(&tasks, "binpack", &p, owner, threads));
-    assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "886.2");
-    int least = threads[0], most = threads[0];
-    for (int i = 0; i < 256; i++) {
-        least = threads[i] < least ? threads[i] : least;
-        most = threads[i] > most ? threads[i] : most;
-    }
-    assert_int_equal(least, 1);
-    assert_int_equal(most, 14);
-    npbmz_close(problem);
 }
 
 /* f(1, 2, 4, 8, 16) for L = 52. */

@@ -1,5 +1,5 @@
-/* map: its repair step by step against plain sums, what it promises on BT-MZ,
- * and what it learns. Run: ctest -R map */
+/* map: its repair step by step against plain sums, and what it promises on BT-MZ.
+ * Run: ctest -R map */
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include "policy/map/choice.h"
@@ -161,48 +161,8 @@ static evn_problem torus(double *weight, evn_link *link, unsigned long long seed
                          .speed = fast5};
 }
 
-/* The sums that the repair keeps are those of the assignment it has; limits are
- * kept, nobody is emptied, and each part improves what it is for. */
-TEST(repair) {
-    double weight[TASKS], scratch[6];
-    evn_link link[2 * TASKS];
-    for (int round = 0; round < 24; round++) {
-        evn_problem p = torus(weight, link, (unsigned)round);
-        p.bandwidth = round % 3 == 0 ? 0 : round % 3 == 1 ? 1000 : 20;
-        struct map_model m;
-        assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
-        struct map_repair *r = map_repair_open(&m);
-        assert_non_null(r);
-        int owner[TASKS];
-        unsigned long long seed = 99 + (unsigned)round;
-        for (int t = 0; t < TASKS; t++)
-            owner[t] = round & 1 ? t * 6 / TASKS : (int)(draw(&seed) * 6);
-        struct map_score before = map_score(&m, owner, scratch);
-        assert_true(fabs(before.makespan * m.time_unit / plain_makespan(&p, owner) - 1) < 1e-9);
-        assert_true(fabs(2 * before.cut / evn_problem_cut(&p, owner, NULL) - 1) < 1e-9);
-        map_repair_start(r, owner, 10000000);
-        map_balance(r, m.bound);
-        struct map_score balanced = map_repair_score(r);
-        assert_true(balanced.makespan < before.makespan);
-        if (p.bandwidth == 0) assert_true(balanced.makespan < m.bound * 1.005);
-        double limit = balanced.makespan * 1.02;
-        map_smooth(r, limit, limit * 1.05);
-        struct map_score smooth = map_repair_score(r);
-        assert_true(smooth.makespan <= limit * (1 + 1e-9));
-        assert_true(smooth.cut < balanced.cut);
-        struct map_score counted = map_score(&m, map_repair_owner(r), scratch);
-        assert_true(fabs(counted.makespan - smooth.makespan) < 1e-9 * counted.makespan);
-        assert_true(fabs(counted.cut - smooth.cut) < 1e-9 * counted.cut);
-        int count[6] = {0};
-        for (int t = 0; t < TASKS; t++) count[map_repair_owner(r)[t]]++;
-        for (int u = 0; u < 6; u++) assert_true(count[u] > 0);
-        map_repair_close(r);
-        map_model_close(&m);
-    }
-}
-
-/* The same where units are on two nodes and hold little more than they have: the sums of third
- * units, whose links become longer or shorter as well, are right, and none is filled more. */
+/* The sums that the repair keeps are those of the assignment it has, those of third units, too,
+ * whose links become longer or shorter on two nodes; and no unit is filled more. */
 TEST(repair_near) {
     static const int node[] = {0, 0, 1, 1, 1, 0};
     static const evn_route near = {1, {0.001}, {0.0001}}, far = {2, {0.01, 0.01}, {0.001, 0.002}};
@@ -338,78 +298,6 @@ TEST(better) {
     assert_true(map_better(shorter, longer, 1.02));
     assert_true(map_better(fewer, longer, 0.5));
     assert_false(map_better(over, longer, 1.02)); /* memory comes first */
-}
-
-/* Runs instances on units whose real speeds are `speed`. Returns how often
- * tasks moved. */
-static int run(evn_schedule *s, const evn_problem *p, const double *speed, int instances,
-               int spike_unit, double *longest) {
-    int moved = 0, *before = malloc(sizeof *before * (size_t)p->tasks);
-    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks);
-    for (int i = 0; i < instances; i++) {
-        const int *owner = evn_schedule_owner(s);
-        double busy[8] = {0};
-        for (int t = 0; t < p->tasks; t++) {
-            seconds[t] = p->weight[t] / speed[owner[t]] * 1e-3;
-            if (owner[t] == spike_unit && i == instances / 2) seconds[t] *= 100;
-            busy[owner[t]] += seconds[t];
-        }
-        *longest = 0;
-        for (int u = 0; u < p->units; u++) *longest = fmax(*longest, busy[u]);
-        memcpy(before, owner, sizeof *before * (size_t)p->tasks);
-        assert_ok(evn_schedule_learn(s, before, seconds));
-        moved += memcmp(before, evn_schedule_owner(s), sizeof *before * (size_t)p->tasks) != 0;
-    }
-    free(seconds);
-    free(before);
-    return moved;
-}
-
-TEST(learns) {
-    double weight[TASKS], longest;
-    evn_link link[2 * TASKS];
-    double slow[] = {1, 1, 0.5, 1}, total = 0;
-    evn_problem p = torus(weight, link, 5);
-    p.units = 4;
-    p.speed = equal;
-    for (int t = 0; t < TASKS; t++) total += weight[t];
-    evn_schedule *s = open_or_fail("map", &p);
-    assert_int_equal(run(s, &p, equal, 1, 1, &longest), 0); /* the first instance is a bad one */
-    assert_int_equal(run(s, &p, equal, 10, -1, &longest), 0);
-    assert_int_equal(run(s, &p, equal, 10, 1, &longest), 0); /* a spike of one instance */
-    assert_true(longest <= total / 4 * 1e-3 * 1.01);
-    /* a unit gets slow: after six instances it is balanced again, and stays so */
-    assert_true(run(s, &p, slow, 6, -1, &longest) >= 1);
-    assert_int_equal(run(s, &p, slow, 10, -1, &longest), 0);
-    assert_true(longest <= total / 3.5 * 1e-3 * 1.03);
-    /* and when it recovers, again */
-    run(s, &p, equal, 6, -1, &longest);
-    assert_int_equal(run(s, &p, equal, 10, -1, &longest), 0);
-    assert_true(longest <= total / 4 * 1e-3 * 1.03);
-    evn_schedule_close(s);
-}
-
-/* It does not move data for instances that are not there to pay for it. */
-TEST(remap_must_pay) {
-    double weight[TASKS], longest;
-    evn_link link[2 * TASKS];
-    double slow[] = {1, 1, 0.5, 1};
-    for (int many = 0; many < 2; many++) {
-        evn_problem p = torus(weight, link, 5);
-        p.units = 4;
-        p.speed = equal;
-        for (int l = 0; l < p.links; l++) link[l].bytes *= 0.01;
-        p.bandwidth = 8; /* moving a weight takes as long as computing it ten times */
-        p.instances = many ? 1000 : 12;
-        evn_schedule *s = open_or_fail("map", &p);
-        run(s, &p, equal, 5, -1, &longest);
-        int moved = run(s, &p, slow, 7, -1, &longest);
-        if (many)
-            assert_true(moved >= 1);
-        else
-            assert_int_equal(moved, 0);
-        evn_schedule_close(s);
-    }
 }
 
 /* ---- the multilevel scheme ---- */

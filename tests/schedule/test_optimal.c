@@ -1,5 +1,6 @@
-/* The exact schedule: its bounds against every assignment of small problems, its answers against
- * the best of them, and what it must prove on BT-MZ. Run: ctest -R optimal */
+/* The exact schedule: its bounds against every assignment of small problems, and what it must prove
+ * on BT-MZ. (Its answers against the best of all assignments: test_places.c.) Run: ctest -R optimal
+ */
 #include "schedule/open.h"
 #include "schedule/version.h"
 #include "schedule/weigh.h"
@@ -346,42 +347,6 @@ TEST(bound) {
     assert_true(isoperimetry > 5);
 }
 
-/* The optimum itself, and a bound that is none too high, whatever gap was asked for. */
-TEST(against_all_assignments) {
-    unsigned long long seed = 3;
-    const int all = getenv("EVENER_TEST_LONG") != NULL;
-    const int first = all ? 0 : 11, end = all ? 24 : 17; /* each kind is among these six */
-    int solved = 0;
-    for (int k = first; k < end; k++) {
-        struct sample s;
-        grid(&s, 2 + k % 3, 3, k & 1, 2 + (k / 3) % 2, k % 4 > 0, &seed);
-        if (k % 5 == 0) s.p.link = s.link + 1, s.p.links -= 2; /* no grid */
-        if (k % 7 == 0) s.p.bandwidth = 0;
-        if (s.p.tasks == 12 && s.p.units == 3) s.p.tasks = 12, s.p.units = 2;
-        double best = smallest(&s.p);
-        static const char *const text[] = {"optimal:nodes=100000,gap=0", "optimal:nodes=3,gap=0",
-                                           "optimal:limit=20,gap=0.05"};
-        for (int i = 0; i < 3; i++) {
-            evn_schedule *o = open_or_fail(text[i], &s.p);
-            const struct optimal_proof *proof = optimal_proof(o);
-            double got = longest(&s.p, evn_schedule_owner(o));
-            solved += proof->solved;
-            assert_true(fabs(got - proof->longest) <= 1e-9 * got);
-            assert_true(fabs(got / proof->bound - 1 - proof->gap) <= 1e-9);
-            if (proof->bound > best * (1 + 1e-9) || proof->solver > best * (1 + 1e-9))
-                fail_msg("problem %d under %s: bound %.9g (%s), CBC's %.9g, but %.9g is possible",
-                         k, text[i], proof->bound, proof->proved, proof->solver, best);
-            if (i == 0 && (got > best * (1 + 1e-6) || proof->gap > 1e-5))
-                fail_msg("problem %d: %.9g, gap %.2g, but the best is %.9g", k, got, proof->gap,
-                         best);
-            if (i == 2 && proof->gap > 0.05 * (1 + 1e-4))
-                fail_msg("problem %d: gap %g, 0.05 was asked for", k, proof->gap);
-            evn_schedule_close(o);
-        }
-    }
-    assert_true(solved > (end - first) * 5 / 6);
-}
-
 /* Issue's promise: within 1 % (B, C) and 2 % (D) proven, free links and those of four V100s. */
 TEST(bt) {
     double speed[4];
@@ -461,37 +426,6 @@ TEST(stopped_early) {
     evn_schedule_close(s);
     evn_schedule_close(same);
     evn_schedule_close(timed);
-}
-
-/* Numbers at the ends of what a double holds, and nobody starved for nothing. */
-TEST(awkward) {
-    double weight[9], speed[] = {1, 1e-300, 1e300};
-    for (int kind = 0; kind < 6; kind++)
-        for (int n = 1; n <= 9; n += 4)
-            for (int units = 1; units <= 3; units++) {
-                evn_link link[] = {{{0, n - 1}, kind == 4 ? 1e308 : 1}, {{0, 0}, 5}};
-                for (int t = 0; t < n; t++)
-                    weight[t] = kind == 1 ? 0 : kind == 2 ? 1e300 : kind == 3 ? 1e-300 : t;
-                evn_problem p = {.tasks = n,
-                                 .weight = weight,
-                                 .units = units,
-                                 .links = 2,
-                                 .link = link,
-                                 .speed = kind == 5 ? speed : NULL,
-                                 .bandwidth = kind == 4   ? 1e-300
-                                              : kind == 1 ? 0
-                                                          : 1};
-                evn_schedule *s = open_or_fail("optimal:nodes=50", &p);
-                const struct optimal_proof *proof = optimal_proof(s);
-                int had[3] = {0};
-                for (int t = 0; t < n; t++) had[evn_schedule_owner(s)[t]]++;
-                for (int u = 0; u < units && n >= units && kind < 3; u++)
-                    if (!had[u]) fail_msg("kind %d: unit %d of %d starves", kind, u, units);
-                assert_true(proof->bound >= 0 && proof->gap >= 0 && isfinite(proof->gap));
-                assert_true(proof->longest >= proof->bound);
-                assert_true(schedule_settled(s));
-                evn_schedule_close(s);
-            }
 }
 
 /* A unit that no rule has used gets a task as long as that makes nothing worse. */
@@ -636,74 +570,6 @@ TEST(limit_of_solver) {
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
     evn_schedule_close(s);
-}
-
-/* ---- threads: the solver keeps all that it knows in static memory ---- */
-
-enum { THREADS = 4, SOLVED_TASKS = 13 };
-
-struct solved {
-    unsigned long long seed;
-    int owner[SOLVED_TASKS];
-    double proven;
-};
-
-static void *solve_one(void *arg) {
-    struct solved *x = arg;
-    double weight[SOLVED_TASKS];
-    evn_link link[SOLVED_TASKS];
-    unsigned long long seed = x->seed;
-    for (int t = 0; t < SOLVED_TASKS; t++) {
-        weight[t] = 1 + (int)(97 * draw(&seed));
-        link[t] = (evn_link){{t, (t + 7) % SOLVED_TASKS}, 1 + (int)(50 * draw(&seed))};
-    }
-    const evn_problem p = {.tasks = SOLVED_TASKS,
-                           .weight = weight,
-                           .units = 3,
-                           .links = SOLVED_TASKS,
-                           .link = link,
-                           .bandwidth = 10};
-    evn_schedule *s;
-    if (evn_schedule_open(&s, "optimal:gap=0.0001,nodes=20", &p)) return NULL;
-    memcpy(x->owner, evn_schedule_owner(s), sizeof x->owner);
-    x->proven = optimal_proof(s)->solver;
-    evn_schedule_close(s);
-    return x;
-}
-
-/* Four at a time: what each alone would find, and not a byte on standard output. */
-TEST(threads) {
-    if (!getenv("EVENER_TEST_LONG")) skip();
-    struct solved alone[THREADS], together[THREADS];
-    pthread_t thread[THREADS];
-    FILE *file = tmpfile();
-    fflush(stdout);
-    const int out = dup(STDOUT_FILENO);
-    assert_true(file && out >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
-    int solved = 0;
-    for (int i = 0; i < THREADS; i++) {
-        alone[i] = together[i] = (struct solved){.seed = 5 + (unsigned)i};
-        solved += solve_one(&alone[i]) != NULL;
-    }
-    for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, solve_one, &together[i]);
-    for (int i = 0; i < THREADS; i++) {
-        void *done;
-        pthread_join(thread[i], &done);
-        solved += done != NULL;
-    }
-    fflush(NULL);
-    dup2(out, STDOUT_FILENO);
-    close(out);
-    struct stat about;
-    assert_int_equal(fstat(fileno(file), &about), 0);
-    fclose(file);
-    assert_int_equal(about.st_size, 0);
-    assert_int_equal(solved, 2 * THREADS);
-    for (int i = 0; i < THREADS; i++) {
-        assert_memory_equal(alone[i].owner, together[i].owner, sizeof alone[i].owner);
-        assert_true(alone[i].proven == together[i].proven);
-    }
-    assert_true(alone[0].proven > 0); /* the solver was asked */
 }
 
 TEST(bad_input) {

@@ -1,7 +1,7 @@
 /* Short instances under auto, in a virtual clock: that learning takes less than a hundredth of
  * their time, that preempted threads and cores that are shared for a while move next to nothing,
- * that a unit which stays slow is relieved all the same, that loops of long instances are learnt
- * from each, and that wrong calls are refused between lessons too. Run: ctest -R '^short$' */
+ * that a unit which stays slow is relieved all the same, and that loops of long instances are
+ * learnt from each. Run: ctest -R '^short$' */
 #include "schedule/open.h"
 #include "domain/lessons.h"
 #include "schedule/version.h"
@@ -227,29 +227,6 @@ TEST(own_array) {
             evn_schedule_close(a);
             evn_schedule_close(b);
         }
-}
-
-TEST(refused) {
-    evn_schedule *s = open_even("auto", TASKS, STEP, owner, seconds);
-    for (int i = 0; i < 100; i++) assert_ok(evn_schedule_learn(s, owner, seconds));
-    static const double wrong[] = {-1, NAN, INFINITY, -INFINITY};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        for (int t = 0; t < TASKS; t += TASKS - 1) {
-            const double right = seconds[t];
-            seconds[t] = wrong[i];
-            assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
-            seconds[t] = right;
-        }
-    for (int t = 0; t < TASKS; t += TASKS - 1) {
-        const int right = owner[t];
-        owner[t] = -1;
-        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
-        owner[t] = UNITS;
-        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
-        owner[t] = right;
-    }
-    assert_int_equal(evn_schedule_instance(s), 100);
-    evn_schedule_close(s);
 }
 
 /* An instance of many tasks, of which some are disturbed. Sums of such times are exact. */
