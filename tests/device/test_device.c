@@ -822,67 +822,6 @@ TEST(lifetimes) {
     free(y);
 }
 
-struct worker {
-    evn_device *device;
-    int number;
-    evn_status status;
-    char message[256];
-};
-
-static void *work(void *p) {
-    struct worker *w = p;
-    enum { N = 5000 };
-    double x[N], y[N], a = w->number + 1;
-    int n = N;
-    evn_queue *q = NULL;
-    evn_program *program = NULL;
-    evn_buffer *in = NULL, *out = NULL;
-    for (int i = 0; i < N; i++) x[i] = some(i);
-    evn_status s = evn_queue_open(&q, w->device);
-    if (!s) s = evn_program_open(&program, w->device, &probe_kernels, NULL);
-    for (int round = 0; !s && round < 20; round++) {
-        s = evn_buffer_open(&in, w->device, sizeof x);
-        if (!s) s = evn_buffer_open(&out, w->device, sizeof x);
-        memset(y, 0, sizeof y);
-        if (!s) s = evn_copy_to_device(q, out, 0, y, sizeof y);
-        if (!s) s = evn_copy_to_device(q, in, 0, x, sizeof x);
-        evn_argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(a), VALUE(n)};
-        if (!s) s = run(q, program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4);
-        if (!s) s = evn_copy_to_host(q, y, out, 0, sizeof y);
-        if (!s) s = evn_queue_finish(q);
-        for (int i = 0; !s && i < N; i++)
-            if (y[i] != a * x[i]) s = evn_fail(EVN_BODY, "%d: %g, not %g", i, y[i], a * x[i]);
-        evn_buffer_close(in);
-        evn_buffer_close(out);
-        in = out = NULL;
-    }
-    w->status = s;
-    snprintf(w->message, sizeof w->message, "%.200s", evn_message());
-    evn_program_close(program);
-    evn_queue_close(q);
-    return NULL;
-}
-
-/* Several threads: two on each device. */
-TEST(threads) {
-    evn_device *d[2];
-    struct worker w[4];
-    pthread_t thread[4];
-    for (int i = 0; i < 2; i++) assert_ok(evn_device_open(&d[i], spec, i && devices > 1));
-    for (int i = 0; i < 4; i++) {
-        w[i] = (struct worker){.device = d[i / 2], .number = i};
-        assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
-    }
-    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
-    for (int i = 0; i < 4; i++)
-        if (w[i].status) fail_msg("thread %d: %s", i, w[i].message);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(evn_device_used(d[i]), 0);
-        assert_true(evn_device_counts(d[i], NULL).launches == 40);
-        evn_device_close(d[i]);
-    }
-}
-
 /* ---- kernels kept by the device ---- */
 
 enum { LAUNCHES = 400 };

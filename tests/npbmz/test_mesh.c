@@ -173,22 +173,6 @@ TEST(neighbours) {
     }
 }
 
-TEST(spacings) {
-    struct problem p;
-    problem_class(&p, NPBMZ_BT, 'S');
-    assert_close(p.h[0], 2.0 / 23, 1e-15);
-    assert_close(p.h[1], 2.0 / 23, 1e-15);
-    assert_close(p.h[2], 1.0 / 5, 1e-15);
-    problem_class(&p, NPBMZ_SP, 'B');
-    assert_close(p.h[0], 8.0 / 303, 1e-15);
-    assert_close(p.h[1], 8.0 / 207, 1e-15);
-    assert_close(p.h[2], 1.0 / 16, 1e-15);
-    problem_class(&p, NPBMZ_LU, 'B');
-    assert_close(p.h[0], 1.0 / 75, 1e-15);
-    assert_close(p.h[1], 1.0 / 51, 1e-15);
-    assert_close(p.h[2], 1.0 / 16, 1e-15);
-}
-
 TEST(links) {
     EACH(b, c, letters) {
         struct problem p = problem_of(benchmarks[b], *c);
@@ -577,68 +561,6 @@ TEST(printed_verdicts) {
     p.dt = 0.02;
     PRINTED((verify(&p, 100, 0, &n, &v), verification_print(&p, &v, out)), out, text);
     assert_has(text, "\n DT does not match the reference value of  0.15000000E-01\n");
-    free(text);
-    problem_close(&p);
-}
-
-TEST(printed_report) {
-    struct problem p = problem_of(NPBMZ_SP, 'S');
-    char *text = NULL;
-    struct report r = {.steps = 100,
-                       .threads = 4,
-                       .verdict = 1,
-                       .seconds = 2,
-                       .version = "0.1.0",
-                       .date = "1 Jan 2026",
-                       .compiler = "gcc"};
-    PRINTED(report_print(&p, &r, out), out, text);
-    assert_has(text, "\n\n SP-MZ Benchmark Completed.\n"
-                     " Class           =                        S\n"
-                     " Size            =             24x   24x  6\n"
-                     " Iterations      =                      100\n"
-                     " Time in seconds =                     2.00\n"
-                     " Total threads   =                        4\n"
-                     " Mop/s total     =                    81.45\n"
-                     " Mop/s/thread    =                    20.36\n"
-                     " Operation type  =           floating point\n"
-                     " Verification    =               SUCCESSFUL\n"
-                     " Version         =                    0.1.0\n"
-                     " Compile date    =               1 Jan 2026\n\n"
-                     " Compile options:\n"
-                     "    CC           = gcc\n");
-    free(text);
-    r.verdict = -1;
-    PRINTED(report_print(&p, &r, out), out, text);
-    assert_has(text, " Verification    =             UNSUCCESSFUL\n");
-    free(text);
-    problem_close(&p);
-}
-
-TEST(printed_surface) {
-    struct problem p = problem_of(NPBMZ_LU, 'S');
-    struct verification v;
-    struct norms n = {0};
-    char *text = NULL;
-    n.surface = 1;
-    n.residual[0] = 3.779;
-    PRINTED((verify(&p, 50, 0, &n, &v), verification_print(&p, &v, out)), out, text);
-    assert_has(text,
-               "\n Verification being performed for class S\n"
-               " Accuracy setting for epsilon =  0.1000000000000E-07\n"
-               " Comparison of RMS-norms of residual\n"
-               " FAILURE:  1   0.3779000000000E+01 0.3778579699366E+01 0.1112324384928E-03\n");
-    assert_has(text,
-               " Comparison of surface integral\n"
-               " FAILURE:      0.1000000000000E+01 0.4964435445706E+02 0.9798567226639E+00\n");
-    free(text);
-    PRINTED((verify(&p, 51, 0, &n, &v), verification_print(&p, &v, out)), out, text);
-    assert_has(text, "\n ITMAX does not match the reference value of    50\n");
-    free(text);
-    PRINTED(heading_print(&p, "Evener 0.1.0", 50, out), out, text);
-    assert_string_equal(text, "\n\n NAS Parallel Benchmarks (Evener 0.1.0) - LU-MZ Benchmark\n\n"
-                              " Number of zones:   4 x   4\n"
-                              " Total mesh size:    24 x    24 x   6\n"
-                              " Iterations:  50    dt:   0.500000\n\n");
     free(text);
     problem_close(&p);
 }

@@ -392,26 +392,6 @@ TEST(made) {
     close_fixture(&f);
 }
 
-/* A device for two regions and a half: made ones get memory on the host when they have to leave,
- * and not before. */
-TEST(made_are_evicted) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
-    int made[4];
-    for (int i = 0; i < 4; i++) {
-        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
-        fill_on_device(&f, made[i], 1, 10 * i);
-    }
-    assert_true(device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(evn_place_valid(f.place, made[i], 1), i >= 2);
-        assert_int_equal(evn_place_host(f.place, made[i]) != NULL, i < 2);
-    }
-    expect_moves(&f, 1, EVN_HOST, 2);
-    expect_moves(&f, EVN_HOST, 1, 0);
-    for (int i = 0; i < 4; i++) expect_filled(&f, made[i], 10 * i);
-    close_fixture(&f);
-}
-
 /* Memory that is given to another region is not poisoned after that has been written. */
 TEST(poison_is_not_late) {
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
@@ -642,24 +622,6 @@ static int by_begin(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What has gone leaves gaps for others. */
-TEST(gaps) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
-    for (int r = 0; r < REGIONS; r++) use(&f, r, 1, EVN_BOTH);
-    const size_t first = evn_place_at(f.place, 1, 1), second = evn_place_at(f.place, 3, 1);
-    assert_ok(evn_place_remove(f.place, 1));
-    assert_ok(evn_place_remove(f.place, 3));
-    int made[2];
-    for (int i = 0; i < 2; i++) {
-        assert_ok(evn_place_make(f.place, BYTES, &made[i]));
-        use(&f, made[i], 1, EVN_WRITE);
-    }
-    assert_int_equal(evn_place_at(f.place, made[0], 1), first);
-    assert_int_equal(evn_place_at(f.place, made[1], 1), second);
-    expect_moves(&f, 1, EVN_HOST, 2); /* those that were removed; nobody else had to leave */
-    close_fixture(&f);
-}
-
 /* Thousands of pieces of all sizes, of which some go and others come: none overlap. */
 TEST(many_pieces) {
     enum { MANY = 3000 };
@@ -724,24 +686,6 @@ TEST(many_spaces) {
 }
 
 /* ---- keeping ---- */
-
-TEST(keep) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
-    assert_int_equal(place_restore(f.place), EVN_USAGE);
-    add_on_device(&f, 1, 1);
-    assert_ok(place_keep(f.place));
-    assert_false(evn_place_valid(f.place, 1, EVN_HOST)); /* keeping moves nothing */
-    add_on_device(&f, 1, 1);
-    place_lose(f.place, 1);
-    int one = 1;
-    assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_READ), EVN_USAGE);
-    assert_int_equal(evn_place_acquire(f.place, 1, &one, EVN_HOST, EVN_READ), EVN_DEVICE);
-    assert_ok(place_restore(f.place));
-    use(&f, 1, EVN_HOST, EVN_READ);
-    expect_host(&f, 1, 100);
-    expect_host(&f, 0, 0);
-    close_fixture(&f);
-}
 
 /* What comes after a copy was kept, is made, absent, or removed. */
 TEST(keep_and_late_ones) {
@@ -808,73 +752,11 @@ TEST(keep_and_late_ones) {
     free(there);
 }
 
-/* Threads that each change regions of their own, here and there, and read one in common, while each
- * device has room for two and a half and links take their time. */
 struct hand {
     struct fixture *f;
     int me, rounds;
     double sum;
 };
-
-static void *toil(void *p) {
-    struct hand *h = p;
-    double *copy = malloc(BYTES);
-    unsigned dice = 17u * (unsigned)h->me + 5;
-    for (int i = 0; i < h->rounds; i++) {
-        dice = dice * 1664525u + 1013904223u;
-        const int space = (int)(dice >> 16) % 3, own = h->me + 3 * (int)(dice >> 20 & 1);
-        const int common = 2;
-        evn_status status = evn_place_acquire(h->f->place, 1, &own, space, EVN_BOTH);
-        if (status == EVN_MEMORY) continue; /* the others have it all */
-        assert_int_equal(status, EVN_OK);
-        if (space != EVN_HOST)
-            add_held(h->f, own, space);
-        else
-            for (int e = 0; e < DOUBLES; e++) h->f->host[own][e] += 100;
-        h->sum += 100;
-        release(h->f, own, space);
-        status = evn_place_acquire(h->f->place, 1, &common, space, EVN_READ);
-        if (status == EVN_MEMORY) continue;
-        assert_int_equal(status, EVN_OK);
-        if (space == EVN_HOST) {
-            assert_true(h->f->host[common][7] == common + 7 / 1024.0);
-        } else {
-            evn_queue *q;
-            assert_ok(evn_queue_open(&q, evn_place_device(h->f->place, space)));
-            assert_ok(evn_copy_to_host(q, copy, evn_place_buffer(h->f->place, space),
-                                       evn_place_at(h->f->place, common, space), BYTES));
-            assert_ok(evn_queue_finish(q));
-            evn_queue_close(q);
-            assert_true(copy[7] == common + 7 / 1024.0);
-        }
-        release(h->f, common, space);
-    }
-    free(copy);
-    return NULL;
-}
-
-TEST(threads) {
-    struct fixture f =
-        open_fixture("2:GPU:1", "emulated:2,memory=40kB,latency=100us+emulated:1,memory=40kB", 0.5);
-    struct hand hand[2] = {{&f, 0, 150, 0}, {&f, 1, 150, 0}};
-    pthread_t thread[2];
-    for (int t = 0; t < 2; t++)
-        assert_int_equal(pthread_create(&thread[t], NULL, toil, &hand[t]), 0);
-    for (int t = 0; t < 2; t++) pthread_join(thread[t], NULL);
-    double sum = 0;
-    for (int t = 0; t < 2; t++) {
-        assert_true(hand[t].sum > 0);
-        sum += hand[t].sum;
-    }
-    for (int r = 0; r < REGIONS; r++) {
-        use(&f, r, EVN_HOST, EVN_READ);
-        const double added = f.host[r][0] - r;
-        expect_host(&f, r, added);
-        sum -= added;
-    }
-    assert_true(fabs(sum) < 1e-9);
-    close_fixture(&f);
-}
 
 /* Threads that make, write, read together and remove regions of their own, here and there, while
  * the table and the arenas grow and regions leave full devices. */

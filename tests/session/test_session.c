@@ -20,8 +20,6 @@
 
 #include "check.h"
 
-#include "session/comma.h"
-
 enum { TASKS = 12 };
 
 static char folder[] = "/tmp/evener-open.XXXXXX";
@@ -657,53 +655,6 @@ TEST_WITH(several_loops, clear, be_oneself) {
     assert_int_equal(slices(root, 1), 2 * 9 * 5);
     assert_int_equal(slices(root, 2), 2 * 6 * 40);
     assert_int_equal(slices(root, 3), 2 * 12 * 3);
-    cJSON_Delete(root);
-    files(1);
-}
-
-/* With a burst for each task, however short. */
-static evn_status one_by_one(evn_unit *unit, evn_batch *batch, void *arg) {
-    int count;
-    (void)unit, (void)arg;
-    evn_batch_tasks(batch, &count);
-    for (int i = 0; i < count; i++) evn_batch_done(batch, 1);
-    return EVN_OK;
-}
-
-/* Larger steps than a page shows: of these the last one, or none; the rest is there. */
-TEST_WITH(large, clear, be_oneself) {
-    static const int tasks[] = {30000, 40000, 70000}, steps[] = {2, 1, 0};
-    for (int i = 0; i < 3; i++) {
-        setenv("EVENER_RECORD", in_folder("record.json"), 1);
-        evn_session *s = open_on("2:CPU:1", NULL);
-        evn_loop *loop = open_loop(s, "static", tasks[i]);
-        for (int k = 0; k < 3; k++) assert_ok(evn_loop_run(loop, one_by_one, NULL));
-        assert_ok(evn_close(s));
-        cJSON *root = read_json(in_folder("record.json"));
-        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), tasks[i]);
-        assert_int_equal(cJSON_GetArraySize(get(root, "task_s")), tasks[i]);
-        assert_int_equal(cJSON_GetArraySize(get(root, "bursts")), steps[i] * tasks[i]);
-        cJSON_Delete(root);
-        files(1);
-    }
-}
-
-TEST_WITH(decimal_comma, clear, be_oneself) {
-    setenv("EVENER_RECORD", in_folder("record.json"), 1);
-    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
-    if (!set_comma_locale()) skip();
-    evn_session *s = open_on("2:CPU:1", NULL);
-    evn_loop *loop = open_loop(s, "static", TASKS);
-    run(loop, 4);
-    const struct said x = ask(loop);
-    const evn_status status = evn_close(s);
-    setlocale(LC_ALL, "C"); /* the reader would want commas */
-    assert_int_equal(status, EVN_OK);
-    cJSON *root = read_json(in_folder("record.json"));
-    check_sums(root, &x, 2);
-    cJSON_Delete(root);
-    root = read_json(in_folder("trace.json"));
-    assert_int_equal(slices(root, 1), 2 * 4 * TASKS);
     cJSON_Delete(root);
     files(1);
 }

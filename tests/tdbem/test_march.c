@@ -656,54 +656,6 @@ TEST(solvers) {
 /* ---- the sphere --------------------------------------------------------------------------------
  */
 
-/* The series against itself: on the surface incident plus scattered is what it says, and what is
- * taken out of the wave ahead is what is scattered all around (optical theorem). */
-TEST(series) {
-    for (int soft = 0; soft < 2; soft++)
-        for (int i = 0; i < 4; i++) {
-            const double x = (const double[]){0.5, 2, 5, 10}[i];
-            struct series s;
-            series_open(&s, soft, x);
-            for (double z = -1; z <= 1; z += 0.125) {
-                const double complex total = cexp(I * x * z) + series_scattered(&s, 1, z);
-                assert_true(cabs(total - (soft ? 0 : series_surface(&s, z))) < 1e-11);
-                if (!soft) continue;
-                const double e = 1e-5;
-                const double complex slope =
-                    (cexp(I * x * z * (1 + e)) + series_scattered(&s, 1 + e, z)) / e;
-                assert_true(cabs(slope - series_surface(&s, z)) < 1e-2 * x);
-            }
-            double sum = 0;
-            const int n = 2000;
-            for (int k = 0; k < n; k++) {
-                const double angle = M_PI * (k + 0.5) / n, f = cabs(series_far(&s, cos(angle)));
-                sum += 2 * M_PI * f * f * sin(angle) * M_PI / n;
-            }
-            assert_true(fabs(sum / (4 * M_PI / x * cimag(series_far(&s, 1))) - 1) < 1e-5);
-        }
-}
-
-/* A point source's: likewise, and from far away it is a plane wave. */
-TEST(series_source) {
-    for (int soft = 0; soft < 2; soft++)
-        for (int i = 0; i < 4; i++) {
-            const double x = (const double[]){0.5, 2, 5, 10}[i], near = 1.7, far = 90 / x;
-            struct series s, plane;
-            series_open_source(&s, soft, x, near);
-            for (double z = -1; z <= 1; z += 0.125) {
-                const double r = sqrt(1 + near * near - 2 * near * z);
-                const double complex total = cexp(I * x * r) / r + series_scattered(&s, 1, z);
-                assert_true(cabs(total - (soft ? 0 : series_surface(&s, z))) < 1e-8);
-            }
-            series_open(&plane, soft, x);
-            series_open_source(&s, soft, x, far);
-            for (double z = -1; z <= 1 && x < 5; z += 0.125) {
-                const double complex one = series_surface(&s, -z) * far * cexp(-I * x * far);
-                assert_true(cabs(one - series_surface(&plane, z)) < 4 * (1 + x) * (1 + x) / far);
-            }
-        }
-}
-
 enum { WAVES = 10 };
 static const double wave[WAVES] = {0.5, 1, 2, 2.0816, 3, 3.34, 4, 5, 8, 4.4934};
 
@@ -1131,35 +1083,6 @@ TEST(checkpoints) {
         assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
         tdbem_close(p);
     }
-}
-
-/* Files that cannot be written are found before the first step. */
-static void count_step(int n, double t, const double *a, const double *points, void *arg) {
-    (void)n, (void)t, (void)a, (void)points;
-    ++*(int *)arg;
-}
-
-TEST(unwritable) {
-    tdbem *p = small_problem(4, 0);
-    static const int vertex[] = {3}, beyond[] = {162};
-    static const double w[] = {1};
-    tdbem_result r;
-    int steps = 0;
-    for (int i = 0; i < 7; i++) {
-        tdbem_run_options o = {.steps = 8, .step = count_step, .arg = &steps};
-        char *nowhere = path("no/such/file");
-        if (i == 0) o.checkpoint = nowhere;
-        if (i == 1) o.probe_output = nowhere;
-        if (i == 2) o.vertices = 1, o.vertex = vertex, o.vertex_output = nowhere;
-        if (i == 3) o.output = nowhere;
-        if (i == 4) o.frequencies = 1, o.frequency = w, o.spectrum = nowhere;
-        if (i == 5) o.restart = nowhere;
-        if (i == 6) o.vertices = 1, o.vertex = beyond, o.vertex_output = path("v3.csv");
-        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &r), EVN_USAGE);
-        assert_int_equal(steps, 0);
-        if (i < 6) assert_says("no/such/file");
-    }
-    tdbem_close(p);
 }
 
 static int open_machine(void **state) {

@@ -295,26 +295,6 @@ TEST(values_are_entries) {
     mesh_close(m);
 }
 
-TEST(bits_do_not_depend_on_threads) {
-    struct mesh *m = body("sphere:2");
-    double x[9][3] = {{2, 0, 0},  {0, 2, 0},       {0, 0, 2}, {1.1, 1, 0}, {3, 1, 1},
-                      {0, -2, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}, {1, 1, 1}};
-    for (int eta = 0; eta <= 1; eta++) {
-        struct slices_options o = rigid(m, 0.5, 0.5 * eta);
-        o.points = 9;
-        o.point = (const double(*)[3])x;
-        struct slices *one = generate(m, &o, 1);
-        for (int cores = 2; cores <= 5; cores += 3) {
-            struct slices *s = generate(m, &o, cores);
-            assert_true(s->begin[s->columns] == one->begin[one->columns]);
-            assert_memory_equal(s->value, one->value, one->begin[one->columns] * sizeof(double));
-            slices_close(s);
-        }
-        slices_close(one);
-    }
-    mesh_close(m);
-}
-
 /* Whatever the intervals of columns, and on any number of threads: the bits of all columns at once.
  */
 TEST(intervals_have_the_same_bits) {
