@@ -219,14 +219,14 @@ TEST(messages) {
     static const int failed[] = {1, 2, 4, 5, 6, 8, 9, 11, 20, 30};
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
         assert_ok(agree_record(&one, failed[i], EVN_SYSTEM, "file: full"));
-        assert_ok(agree_join(&all, one.data, one.bytes, NULL));
+        assert_ok(agree_join(&all, one.data, one.bytes));
     }
     assert_int_equal(agree_read(&all, 64, text, sizeof text, two_hosts, NULL), EVN_SYSTEM);
     assert_string_equal(text, "ranks 1, 2, 4 to 6, 8 and 4 more: file: full");
     all.bytes = 0;
     assert_ok(agree_record(&all, 3, EVN_SYSTEM, "file: full"));
     assert_ok(agree_record(&one, 4, EVN_SYSTEM, "file: full"));
-    assert_ok(agree_join(&all, one.data, one.bytes, NULL));
+    assert_ok(agree_join(&all, one.data, one.bytes));
     agree_read(&all, 64, text, sizeof text, two_hosts, NULL);
     assert_string_equal(text, "ranks 3 and 4 on node2: file: full");
     record_free(&all);

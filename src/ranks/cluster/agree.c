@@ -32,8 +32,7 @@ evn_status agree_record(struct record *out, int rank, evn_status own, const char
     return status ? status : record_add(out, &number, sizeof number);
 }
 
-evn_status agree_join(struct record *mine, const void *theirs, size_t bytes, void *unused) {
-    (void)unused;
+evn_status agree_join(struct record *mine, const void *theirs, size_t bytes) {
     struct failure a, b;
     if (!bytes) return EVN_OK;
     if (!mine->bytes) return record_add(mine, theirs, bytes);

@@ -6,8 +6,8 @@
 
 /* Makes a record of status `own` of `rank`, empty for EVN_OK. `text`: its message. EVN_MEMORY. */
 evn_status agree_record(struct record *out, int rank, evn_status own, const char *text);
-/* tree_join: merges ranks with the same failure; interruptions yield to failures. */
-evn_status agree_join(struct record *mine, const void *theirs, size_t bytes, void *unused);
+/* Merges ranks with the same failure; interruptions yield to failures. */
+evn_status agree_join(struct record *mine, const void *theirs, size_t bytes);
 /* Bytes of a record of all of `ranks`, at most. */
 size_t agree_most(int ranks);
 /* The status of a record, and its message in `text`: which ranks of `size`, on which host, the

@@ -58,7 +58,7 @@ static evn_status kept(evn_cluster *c, evn_status status) {
 evn_status cluster_up(evn_cluster *c, struct record *mine) {
     if (!c->kind) return EVN_OK;
     cluster_lock(c);
-    evn_status status = tree_up(c->tree, mine, NULL, NULL);
+    evn_status status = tree_up(c->tree, mine);
     cluster_unlock(c);
     return kept(c, status);
 }

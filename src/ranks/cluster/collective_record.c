@@ -88,7 +88,7 @@ static int is_close(const char *what) { return !strcmp(what, MEET_TO_CLOSE); }
 /* Adds a rank's failure to those of other ranks. */
 static evn_status add_failure(evn_cluster *c, int rank, evn_status theirs, const char *text) {
     evn_status status = agree_record(&c->one, rank, theirs, text);
-    return status ? status : agree_join(&c->failures, c->one.data, c->one.bytes, NULL);
+    return status ? status : agree_join(&c->failures, c->one.data, c->one.bytes);
 }
 
 /* Fails if ranks are in another collective call than this one, unless they failed before. */

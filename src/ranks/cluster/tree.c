@@ -156,15 +156,13 @@ static evn_status receive_record(struct tree *t, evn_mail *mail, struct record *
     return status;
 }
 
-evn_status tree_up(struct tree *t, struct record *mine, tree_join join, void *arg) {
+evn_status tree_up(struct tree *t, struct record *mine) {
     struct record *theirs = &t->theirs;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < t->children; i++) status = t->kind->expect(t->child[i].up);
     for (int i = 0; !status && i < t->children; i++) {
         status = receive_record(t, t->child[i].up, theirs);
-        if (status) break;
-        status = join ? join(mine, theirs->data, theirs->bytes, arg)
-                      : record_add(mine, theirs->data, theirs->bytes);
+        if (!status) status = record_add(mine, theirs->data, theirs->bytes);
     }
     if (!status && !t->is_root) status = send_record(t, t->parent.up, mine);
     return status;

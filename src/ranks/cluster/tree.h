@@ -26,13 +26,9 @@ void record_free(struct record *record);
 evn_status tree_open(struct tree **out, const evn_wire_kind *kind, evn_wire *wire, int tag);
 void tree_close(struct tree *tree);
 
-/* Merges a child's record, of higher ranks, into mine. */
-typedef evn_status (*tree_join)(struct record *mine, const void *theirs, size_t bytes, void *arg);
-
-/* Reduces all records to rank 0: children's are merged into mine, and the result goes to the
- * parent. `join` NULL: concatenation. Every rank calls it. After a failure ranks are out of step,
- * and the run cannot continue. */
-evn_status tree_up(struct tree *tree, struct record *mine, tree_join join, void *arg);
+/* Gathers all records at rank 0: children's are appended to mine, which goes to the parent. Every
+ * rank calls it. After a failure ranks are out of step, and the run cannot continue. */
+evn_status tree_up(struct tree *tree, struct record *mine);
 
 /* Broadcasts rank 0's record; others' are overwritten. Every rank calls it. */
 evn_status tree_down(struct tree *tree, struct record *record);
