@@ -19,7 +19,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -503,20 +502,6 @@ TEST_WITH(pipe, NULL, clean) {
                  "nothing has opened this pipe for reading within 10 s");
     assert_int_equal(stat(in_folder("pipe"), &s), 0);
     assert_true(S_ISFIFO(s.st_mode));
-}
-
-/* A device of our own: one that is always full. */
-TEST_WITH(own_device, NULL, clean) {
-    struct stat s;
-    const char *path = in_folder("full");
-    if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) skip();
-    const int fd = open(path, O_WRONLY); /* none where this file system has no devices */
-    if (fd < 0) skip();
-    close(fd);
-    assert_fails(end(begin(path, "text")), EVN_SYSTEM,
-                 "full could not be written: No space left on device");
-    assert_int_equal(stat(path, &s), 0);
-    assert_true(S_ISCHR(s.st_mode));
 }
 
 /* Standard output, by any name, goes on where it was; a file that it goes to is not replaced. */

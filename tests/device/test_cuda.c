@@ -231,23 +231,6 @@ TEST_WITH(no_driver, set_up, tear_down) {
     print_message("here: %d; %s\n", count, why);
 }
 
-/* The toolkit's stub, where there is one: it loads and then refuses. */
-TEST_WITH(stub, set_up, tear_down) {
-    static const char *const files[] = {"/usr/local/cuda/lib64/stubs/libcuda.so",
-                                        "/usr/lib/x86_64-linux-gnu/stubs/libcuda.so"};
-    int found = 0;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (access(files[i], R_OK)) continue;
-        setenv("EVENER_LIBCUDA", files[i], 1);
-        expect_none("stub of a CUDA toolkit");
-        found = 1;
-    }
-    if (!found) {
-        print_message("no stub of libcuda.so on this machine\n");
-        skip();
-    }
-}
-
 TEST_WITH(specifications, set_up, tear_down) {
     static const struct {
         const char *text;

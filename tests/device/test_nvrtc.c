@@ -13,7 +13,6 @@
 #include "check.h"
 #include "device/cuda/nvrtc.h"
 #include "device/occupancy.h"
-#include <pthread.h>
 
 enum { LEAST = 75 };
 
@@ -409,28 +408,6 @@ TEST(versions) {
         if (rtc_version(compiler) / 1000 <= drivers[i] / 1000)
             assert_true(rtc_version(c) / 1000 <= drivers[i] / 1000);
         rtc_close(c);
-    }
-}
-
-static void *compile_thread(void *arg) {
-    int *right = arg;
-    struct rtc_program p;
-    for (int round = 0; round < 3; round++)
-        if (!rtc_compile(compiler, &p, "measured", measured, "sm_80", NULL, 1)) {
-            *right += !nvrtc_measure(&p) && p.kernels == 4;
-            rtc_program_close(&p);
-        }
-    return NULL;
-}
-
-TEST(threads) {
-    pthread_t thread[2];
-    int right[2] = {0};
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, compile_thread, &right[i]), 0);
-    for (int i = 0; i < 2; i++) {
-        pthread_join(thread[i], NULL);
-        assert_int_equal(right[i], 3);
     }
 }
 

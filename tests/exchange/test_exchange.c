@@ -4,7 +4,6 @@
  * are test_exchange_resolution.c's. EVENER_TEST_DEVICE is the device, emulated if it is not set;
  * where there is none the test is skipped (exit status 77). Run: ctest -R exchange */
 #include "world.h"
-#include "exchange/copies.h"
 #include "loop/internal.h"
 #include <evener/exchange.h>
 #include <evener/recover.h>
@@ -217,38 +216,6 @@ TEST(transports) {
             assert_int_equal(c.copies_in, peer ? 0 : 5 * 2);
         }
         end(&f);
-    }
-}
-
-/* Blocks of more words than a kernel counts, and of elements that take a fourth index. */
-TEST(large_blocks) {
-    static const struct {
-        int n[3];
-        size_t element;
-        long long stride[3];
-    } blocks[] = {{{3, 1 << 10, 1 << 20}, 1, {1LL << 40, 1 << 20, 1}},
-                  {{1, 1, 1 << 28}, 24, {0, 0, 24}},
-                  {{1, 1, 3}, (size_t)3 << 30, {0, 0, 3LL << 30}},
-                  {{6, 7, 5}, 12, {24 * 35, 24 * 5, 24}},
-                  {{7, 6, 5}, 24, {48 * 30, 48 * 5, 48}}};
-    for (int b = 0; b < 5; b++) {
-        struct copies c = {0};
-        struct side s = {.at = 8};
-        memcpy(s.stride, blocks[b].stride, sizeof s.stride);
-        struct shape shape = {.scale = 0};
-        memcpy(shape.n, blocks[b].n, sizeof shape.n);
-        assert_int_equal(copies_add_to_device(&c, shape, blocks[b].element, &s, &s), 0);
-        long long bytes = 0;
-        const int word = blocks[b].element % 8 == 0 ? 8 : blocks[b].element % 4 == 0 ? 4 : 1;
-        for (int i = 0; i < c.blocks; i++) {
-            const int *n = c.block[i].n;
-            assert_true((long long)n[0] * n[1] * n[2] <= EXCHANGE_WORDS);
-            assert_true(c.block[i].from == c.block[i].to);
-            bytes += (long long)n[0] * n[1] * n[2] * word;
-        }
-        assert_true(bytes == (long long)blocks[b].n[0] * blocks[b].n[1] * blocks[b].n[2] *
-                                 (long long)blocks[b].element);
-        copies_close(&c);
     }
 }
 
@@ -474,51 +441,6 @@ TEST(who_counts) {
     close_units(units);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------ */
-
-/* A line of n values from task 0 to task 1. */
-static evn_face line(long long from_at, long long to_at, int n) {
-    return (evn_face){.from = 0,
-                      .to = 1,
-                      .from_at = from_at,
-                      .to_at = to_at,
-                      .from_stride = {0, 0, 1},
-                      .to_stride = {0, 0, 1},
-                      .n = {1, 1, n}};
-}
-
-static void refuses(struct fixture *f, size_t element, int count, const evn_face *face,
-                    const char *words) {
-    evn_exchange *x = (void *)f;
-    assert_fails(evn_exchange_open(&x, f->loop, element, count, face, NULL), EVN_USAGE, words);
-    assert_null(x);
-}
-
-TEST(impossible_faces) {
-    struct fixture f;
-    begin(&f, "2:CPU:1", "emulated", "static", 2, 80);
-    evn_face good = line(0, 0, 10), wrong = good;
-    wrong.from_region = 2;
-    refuses(&f, 8, 1, &wrong, "face 0 reads region 2 of task 0, which has regions 0 to 1");
-    refuses(&f, 24, 1, &good, "which has 3 (80 bytes)");
-    wrong = good;
-    wrong.from_stride[2] = -2;
-    refuses(&f, 8, 1, &wrong, "face 0 reads values -18 to 0");
-    /* without a place */
-    evn_exchange *x;
-    void *host[TASKS] = {f.block[0], NULL};
-    f.loop->place = NULL;
-    assert_fails(evn_exchange_open(&x, f.loop, 8, 1, &good, host), EVN_USAGE,
-                 "task 1 has no memory");
-    wrong = good;
-    wrong.to_region = 1;
-    host[1] = f.block[1];
-    assert_fails(evn_exchange_open(&x, f.loop, 8, 1, &wrong, host), EVN_USAGE,
-                 "region 1 of task 1, which has region 0");
-    assert_null(f.loop->listener);
-    end(&f);
-}
-
 /* ---- failures ------------------------------------------------------------------------------ */
 
 TEST(used_wrongly) {
@@ -577,46 +499,6 @@ TEST(no_memory_once) {
         end(&f);
     }
     assert_true(failures > 4);
-}
-
-/* A device fails somewhere in an exchange: it comes back from there and from all that follows, and
- * says which unit it was. */
-TEST(device_fails) {
-    if (spec) skip();
-    static const char *const kinds[] = {"kernel", "copy", "lost"};
-    int failures = 0;
-    for (int k = 0; k < 3; k++)
-        for (int n = 1; n < 60; n++)
-            for (int halves = 0; halves < 2; halves++) {
-                struct fixture f;
-                struct halves h = {0};
-                char devices[64];
-                snprintf(devices, sizeof devices, "emulated:2,bad=1,fail=%s@%d%s", kinds[k], n,
-                         n % 2 ? ",peer=no" : "");
-                begin_ring(&f, "1:CPU:1,2:GPU:1", devices, "static");
-                h.x[0] = f.x;
-                evn_status status = evn_loop_bring(f.loop);
-                for (int i = 0; i < 3 && !status; i++) {
-                    status =
-                        halves ? evn_exchange_start(h.x[0], &h.open[0]) : evn_exchange_run(h.x[0]);
-                    if (status) {
-                        failures++;
-                        assert_int_equal(status, EVN_DEVICE);
-                        assert_int_equal(h.open[0], 0);
-                        assert_int_equal(evn_loop_about(f.loop).failed_unit, 2);
-                        /* and again */
-                        assert_int_equal(evn_exchange_run(h.x[0]), EVN_DEVICE);
-                    } else if (halves) {
-                        status = evn_loop_run(f.loop, late, &h);
-                    }
-                }
-                /* closing says nothing */
-                char why[1024];
-                snprintf(why, sizeof why, "%s", evn_message());
-                assert_string_equal(evn_message(), why);
-                end(&f);
-            }
-    assert_true(failures > 20);
 }
 
 /* An exchange that is opened when a device has failed names its unit, not those that would receive

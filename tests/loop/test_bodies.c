@@ -337,26 +337,6 @@ TEST(real_clock) {
 
 /* ---- more about times ---------------------------------------------------------------------- */
 
-/* The host's interval of a batch on a device is cut as its tasks have taken. */
-TEST(cut) {
-    struct fixture f;
-    begin(&f, "1:GPU:1", DEVICES, "static");
-    ok(evn_loop_bring(f.loop));
-    f.kind = NEXT;
-    ok(evn_loop_keep_bursts(f.loop, TASKS));
-    call(&f, RUN);
-    int all[TASKS];
-    for (int t = 0; t < TASKS; t++) all[t] = t;
-    const double begin = evn_loop_burst(f.loop, 0, 0).begin;
-    const double whole = evn_loop_burst(f.loop, 0, TASKS - 1).end - begin;
-    for (int t = 0; t < TASKS; t++) {
-        const evn_burst b = evn_loop_burst(f.loop, 0, t);
-        const double part = whole * work(all, t, t) / work(all, 0, TASKS - 1);
-        assert_true(b.task == t && fabs(b.end - b.begin - part) < 1e-9);
-    }
-    end(&f);
-}
-
 /* Bringing regions is neither computing nor learnt from. */
 TEST(moving) {
     struct fixture f;
@@ -407,33 +387,6 @@ TEST(parts) {
         call(&f, RUN);
         check_counts(&f, 2);
         assert_int_equal(evn_loop_stats(f.loop, 0).tasks, 2 * TASKS);
-        end(&f);
-    }
-}
-
-/* A body that leaves off asking: what is open shares what is left. */
-static evn_status lazy(evn_unit *unit, evn_batch *b, void *arg) {
-    (void)unit;
-    (void)arg;
-    const int t = evn_batch_next(b);
-    if (evn_batch_device(b) < 0) {
-        wait_for(1e-5);
-        return EVN_OK;
-    }
-    return on_device(b, t);
-}
-
-TEST(left_open) {
-    for (int gpu = 0; gpu < 2; gpu++) {
-        struct fixture f;
-        begin(&f, gpu ? "1:GPU:1" : "1:CPU:1", DEVICES, "static");
-        ok(evn_loop_run(f.loop, lazy, &f));
-        double sum = 0, weights = 0;
-        for (int t = 0; t < TASKS; t++) weights += f.weight[t];
-        for (int t = 0; t < TASKS; t++) sum += evn_loop_seconds(f.loop)[t];
-        for (int t = 0; t < TASKS; t++)
-            assert_true(fabs(evn_loop_seconds(f.loop)[t] - sum * f.weight[t] / weights) < 1e-12);
-        assert_true(gpu ? fabs(sum - 8e-6 * cost(0)) < 1e-12 : sum >= 0.999e-5);
         end(&f);
     }
 }

@@ -1,12 +1,11 @@
-/* The loop: every task once, times where they belong, failures, first touch by owners, uneven
- * units. Run: ctest -R loop */
+/* The loop: every task once, times where they belong, failures, weights and medians.
+ * Run: ctest -R loop */
 #include "machine_of_test.h"
 #include "loop/recent.h"
 #include <evener.h>
 #include <evener/loop.h>
 #include <evener/schedule.h>
 #include <evener/unit.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -26,9 +25,6 @@ struct fixture {
     int ask;            /* for tasks one by one */
     int fail_at;        /* task whose body fails; -1 */
     double wait[TASKS]; /* seconds each task lasts */
-    atomic_int done[2]; /* tasks of each unit, where units race */
-    int race;
-    atomic_int entered; /* unit 0 has begun */
 };
 
 static void open_fixture(struct fixture *f, const char *list, const char *spec) {
@@ -130,43 +126,6 @@ TEST(failure) {
     }
 }
 
-/* A unit at a third of the other's speed, in logical time: each task of unit 0 lasts until unit 1
- * has done three more, or none is left. Whoever draws from the queue then gives unit 0 a quarter of
- * the tasks; and that is kept. */
-static evn_status slow_body(evn_unit *unit, evn_batch *batch, void *arg) {
-    struct fixture *f = arg;
-    int me = evn_unit_number(unit);
-    while (evn_batch_next(batch) >= 0) {
-        if (me == 0) atomic_store(&f->entered, 1);
-        while (me == 1 && f->race && !atomic_load(&f->entered)) sched_yield(); /* for the start */
-        int target = atomic_load(&f->done[1]) + 3;
-        while (me == 0 && f->race && atomic_load(&f->done[1]) < target &&
-               atomic_load(&f->done[0]) + atomic_load(&f->done[1]) < TASKS - 1)
-            sched_yield();
-        atomic_fetch_add(&f->done[me], 1);
-    }
-    return EVN_OK;
-}
-
-TEST(uneven_units) {
-    struct fixture f;
-    open_fixture(&f, "2:CPU:1", "dynamic:chunk=1,memorize=2");
-    f.race = 1;
-    int owner[TASKS];
-    for (int i = 0; i < 4; i++) {
-        f.race = i < 2; /* from the third on owners are fixed, and nobody may wait for the other */
-        atomic_store(&f.done[0], 0);
-        atomic_store(&f.entered, 0);
-        atomic_store(&f.done[1], 0);
-        assert_ok(evn_loop_run(f.loop, slow_body, &f));
-        assert_in_range(f.done[0], 1, TASKS / 3);
-        assert_int_equal(f.done[0] + f.done[1], TASKS);
-        if (i > 1) assert_memory_equal(owner, evn_loop_owner(f.loop), sizeof owner);
-        memcpy(owner, evn_loop_owner(f.loop), sizeof owner);
-    }
-    close_fixture(&f);
-}
-
 /* Migrations are counted from the owners; without an exchange nothing crosses between units. */
 TEST(counters) {
     struct fixture f;
@@ -229,43 +188,6 @@ TEST(totals_of_ranks) {
     }
 }
 
-/* One burst a task where tasks are asked for, one a batch where not; the latest are kept, oldest
- * first. */
-TEST(bursts) {
-    struct fixture f;
-    open_fixture(&f, "2:CPU:1", "static");
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    assert_ok(evn_loop_visit(f.loop, body, &f));
-    f.ask = 0;
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    for (int u = 0; u < 2; u++) {
-        int mine = u ? TASKS / 2 : TASKS / 2 + 1, first = u ? TASKS / 2 + 1 : 0;
-        assert_int_equal(evn_loop_bursts(f.loop, u), 2 * mine + 1);
-        double end = 0;
-        for (int i = 0; i < 2 * mine + 1; i++) {
-            evn_burst b = evn_loop_burst(f.loop, u, i);
-            assert_true(b.begin >= end && b.end >= b.begin);
-            end = b.end;
-            assert_int_equal(b.kind, i / mine == 1 ? EVN_BURST_EXCHANGE : EVN_BURST_COMPUTE);
-            assert_int_equal(b.task, first + i % mine);
-            assert_int_equal(b.count, i == 2 * mine ? mine : 1);
-            assert_int_equal(b.instance, i < mine ? 0 : 1);
-        }
-    }
-    assert_ok(evn_loop_keep_bursts(f.loop, 4));
-    assert_int_equal(evn_loop_bursts(f.loop, 0), 0);
-    f.ask = 1;
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    for (int u = 0; u < 2; u++) {
-        assert_int_equal(evn_loop_bursts(f.loop, u), 4);
-        for (int i = 0; i < 4; i++)
-            assert_int_equal(evn_loop_burst(f.loop, u, i).task,
-                             (u ? TASKS : TASKS / 2 + 1) - 4 + i);
-    }
-    assert_fails(evn_loop_keep_bursts(f.loop, 0), EVN_USAGE, "expected 1 or more");
-    close_fixture(&f);
-}
-
 /* A body that passes all tasks and then comes back to each. */
 static evn_status returning(evn_unit *unit, evn_batch *batch, void *arg) {
     struct fixture *f = arg;
@@ -303,34 +225,6 @@ TEST(coming_back) {
         }
     }
     close_fixture(&f);
-}
-
-/* The unit that comes first keeps its task until the other one has done all others. */
-static evn_status greedy_body(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit;
-    atomic_int *begun = arg;
-    for (int t; (t = evn_batch_next(batch)) >= 0;)
-        if (!atomic_fetch_add(begun, 1))
-            while (atomic_load(begun) < TASKS) sched_yield();
-    return EVN_OK;
-}
-
-/* Tasks that are drawn in a first instance come from nowhere; after a visit they come from where
- * that was. */
-TEST(first_migrations) {
-    for (int visit = 0; visit < 2; visit++) {
-        struct fixture f;
-        atomic_int begun = 0;
-        open_fixture(&f, "2:CPU:1", "dynamic");
-        if (visit) assert_ok(evn_loop_visit(f.loop, body, &f));
-        assert_ok(evn_loop_run(f.loop, greedy_body, &begun));
-        const long long moved = evn_loop_sum(f.loop).migrations;
-        if (visit)
-            assert_true(moved > 0);
-        else
-            assert_int_equal(moved, 0);
-        close_fixture(&f);
-    }
 }
 
 struct joined {
@@ -389,19 +283,6 @@ TEST(medians) {
     assert_medians(&r, 3.5, 0.5, 6.5);
     for (int i = 1; i <= RECENT; i++) recent_add(&r, 7, 15 + 2 * i);
     assert_medians(&r, 7, 2, 9);
-}
-
-/* They are of the loop's own runs, and begin anew with its statistics. */
-TEST(medians_of_runs) {
-    struct fixture f;
-    open_fixture(&f, "2:CPU:1", "static");
-    assert_ok(evn_loop_run(f.loop, body, &f));
-    const evn_loop_medians m = evn_loop_median(f.loop);
-    assert_true(m.compute_s > 0 && m.compute_s == evn_loop_sum(f.loop).compute_s);
-    assert_true(m.step_s == m.compute_s && m.exchange_s == 0);
-    evn_loop_reset_stats(f.loop);
-    assert_true(evn_loop_median(f.loop).step_s == 0);
-    close_fixture(&f);
 }
 
 RUN_TESTS(set_up, tear_down)

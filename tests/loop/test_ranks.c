@@ -116,37 +116,6 @@ TEST(schedules) {
         }
 }
 
-/* Weights are others before each step: tasks move to other ranks, and no bit changes. */
-static void weighed_steps(evn_cluster *cluster) {
-    struct grid g;
-    grid_open(&g, cluster);
-    while (g.step < g.trial->steps) {
-        double weight[TASKS];
-        for (int t = 0; t < TASKS; t++) weight[t] = 1 + (t * 5 + g.step * 7) % 11 * (t % 3);
-        must_ok(evn_loop_weights(g.loop, weight));
-        must_ok(grid_step(&g));
-        check_step(&g);
-        weight[1] = -1;
-        must(evn_loop_weights(g.loop, weight) == EVN_USAGE);
-    }
-    for (int t = 0; t < TASKS; t++) must(atomic_load(&grid_ran[t]) >= g.step);
-    atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
-    must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
-}
-
-TEST(weights) {
-    static const char *const of[] = {"auto",    "map",           "guided:time", "guided:size",
-                                     "binpack", "weighted:size", "dynamic",     "interval"};
-    for (int s = 0; s < (int)(sizeof of / sizeof *of); s++)
-        for (int i = 0; i < SIZES; i += 1 + s % 2) {
-            struct trial trial = {
-                .ranks = RANKS[i], .columns = 4, .schedule = of[s], .list = CPUS, .steps = 8};
-            trial.place = (s + i) % 2;
-            run(&trial, weighed_steps);
-        }
-}
-
 /* Columns 1 and 12: a rank's neighbours are two; 4 and 6: many. */
 TEST(at_random) {
     static const int columns[] = {1, 12, 4, 6};

@@ -313,35 +313,6 @@ TEST(speeds) {
     assert_near(speed[0], 4.0 / 24);
 }
 
-/* Times vary by what was asked for, about their mean, and in the same way each time. */
-TEST(noise) {
-    evn_model m = small;
-    m.noise = 0.1;
-    double sum = 0, least = INFINITY, max = 0, again = 0;
-    for (int k = 0; k < 2; k++) {
-        evn_schedule *s = fixed((int[]){0, 0, 0, 0}, 3);
-        evn_simulation *clock;
-        evn_step step;
-        assert_ok(evn_simulation_open(&clock, &m));
-        for (int i = 0; i < 1000; i++) {
-            assert_ok(evn_simulation_step(clock, s, &step));
-            const double x = evn_simulation_last(clock).seconds[1] / 8;
-            if (k) {
-                again += x;
-                continue;
-            }
-            sum += x;
-            least = fmin(least, x);
-            max = fmax(max, x);
-        }
-        evn_simulation_close(clock);
-        evn_schedule_close(s);
-    }
-    assert_true(least >= 0.9 && least < 0.91 && max <= 1.1 && max > 1.09);
-    assert_true(fabs(sum / 1000 - 1) < 0.01);
-    assert_true(sum == again);
-}
-
 /* A step of several loops takes as long as one, where nothing moves; a task that moves in each pays
  * the latencies of its messages each time. */
 TEST(loops) {

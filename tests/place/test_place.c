@@ -508,59 +508,6 @@ TEST(find) {
 
 /* ---- memory of devices ---- */
 
-/* An arena grows with what is registered later, while nobody holds its buffer; what is in it stays
- * where it is. */
-TEST(growth) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
-    for (int r = 0; r < REGIONS; r++) {
-        add_on_device(&f, r, 1);
-    }
-    size_t at[REGIONS];
-    for (int r = 0; r < REGIONS; r++) at[r] = evn_place_at(f.place, r, 1);
-    const size_t before = evn_buffer_bytes(evn_place_buffer(f.place, 1));
-    int more[12], fit;
-    double *memory = malloc(12 * BYTES);
-    for (int i = 0; i < 12; i++)
-        assert_ok(evn_place_add(f.place, memory + i * DOUBLES, BYTES, &more[i]));
-    for (int i = 0; i < 12 * DOUBLES; i++) memory[i] = i;
-
-    /* somebody holds a region there: nothing moves under his hands, and another one leaves */
-    acquire(&f, 3, 1, EVN_READ);
-    evn_buffer *held = evn_place_buffer(f.place, 1);
-    use(&f, more[0], 1, EVN_READ);
-    assert_ptr_equal(evn_place_buffer(f.place, 1), held);
-    assert_int_equal(evn_buffer_bytes(held), before);
-    assert_false(evn_place_valid(f.place, 0, 1));
-    assert_ok(evn_place_fits(f.place, 12, more, 1, &fit));
-    assert_int_equal(fit, 6);
-    release(&f, 3, 1);
-    use(&f, 0, 1, EVN_READ); /* which pushes out the next one, or makes the arena grow */
-
-    /* now it grows, and all come together */
-    evn_place_reset_moves(f.place);
-    assert_ok(evn_place_fits(f.place, 12, more, 1, &fit));
-    assert_int_equal(fit, 12);
-    assert_ok(evn_place_acquire(f.place, 12, more, 1, EVN_READ));
-    assert_true(evn_buffer_bytes(evn_place_buffer(f.place, 1)) >= 18 * (BYTES / 256 * 256));
-    expect_moves(&f, 1, EVN_HOST, 0); /* nobody had to leave */
-    assert_ok(evn_place_release(f.place, 12, more, 1));
-    for (int r = 2; r < REGIONS; r++) {
-        assert_true(evn_place_valid(f.place, r, 1));
-        assert_int_equal(evn_place_at(f.place, r, 1), at[r]);
-    }
-    for (int r = 0; r < REGIONS; r++) {
-        use(&f, r, EVN_HOST, EVN_READ);
-        expect_host(&f, r, 100);
-    }
-    for (int i = 0; i < 12; i++) {
-        use(&f, more[i], 1, EVN_BOTH);
-        use(&f, more[i], EVN_HOST, EVN_READ);
-    }
-    for (int i = 0; i < 12 * DOUBLES; i++) assert_true(memory[i] == i);
-    close_fixture(&f);
-    free(memory);
-}
-
 /* Not beyond its share; and where the device has no memory for a second buffer, regions leave as
  * from any full device. */
 TEST(growth_has_limits) {

@@ -460,51 +460,6 @@ TEST(any) {
         }
 }
 
-/* One task becomes a thousand on more units than there were tasks, and all become one again, in one
- * change each; all tasks weigh nothing. Each unit has tasks once there are enough of them. */
-TEST(extremes) {
-    enum { TASKS = 1000, UNITS = 7 };
-    static int first[TASKS + 1], from[TASKS], owner[TASKS];
-    static double seconds[TASKS], nothing[TASKS];
-    for (int i = 0; i < TEXTS; i++)
-        for (int weighs = 0; weighs < 2; weighs++) {
-            const evn_problem p = {.tasks = 1, .units = UNITS};
-            evn_schedule *s = open_or_fail(texts[i], &p);
-            for (int round = 0; round < 2; round++) {
-                for (int t = 0; t <= TASKS; t++) first[t] = t;
-                for (int t = 0; t < TASKS; t++) from[t] = 0;
-                evn_change c = {.tasks = TASKS,
-                                .first = first,
-                                .from = from,
-                                .links = -1,
-                                .weight = weighs ? NULL : nothing};
-                assert_ok(evn_schedule_change(s, &c));
-                for (int step = 0; step < 30; step++) {
-                    int has[UNITS] = {0};
-                    assert_ok(evn_schedule_simulate(s, owner, seconds));
-                    for (int t = 0; t < TASKS; t++) {
-                        has[owner[t]]++;
-                        seconds[t] = weighs ? 1e-3 : 0;
-                    }
-                    /* by now each schedule that looks at weights or times has spread them */
-                    if (step == 29 && weighs)
-                        for (int u = 0; u < UNITS; u++)
-                            if (!has[u]) fail_msg("%s: unit %d has none of 1000", texts[i], u);
-                    assert_ok(evn_schedule_learn(s, owner, seconds));
-                }
-                for (int t = 0; t < TASKS; t++) from[t] = t;
-                first[1] = TASKS;
-                c = (evn_change){.tasks = 1, .first = first, .from = from, .links = -1};
-                assert_ok(evn_schedule_change(s, &c));
-                assert_int_equal(evn_schedule_problem(s)->tasks, 1);
-                assert_in_range(evn_schedule_owner(s)[0], 0, UNITS - 1);
-                seconds[0] = weighs;
-                assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
-            }
-            evn_schedule_close(s);
-        }
-}
-
 /* ---- as text ------------------------------------------------------------------------------- */
 
 /* The text of a later generation says which, and a schedule opened with its tasks takes it; texts

@@ -9,21 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The model in plain words, in the problem's units. */
-static double plain_makespan(const evn_problem *p, const int *owner) {
-    double longest = 0;
-    for (int u = 0; u < p->units; u++) {
-        double load = 0, bytes = 0;
-        for (int t = 0; t < p->tasks; t++) load += owner[t] == u ? p->weight[t] : 0;
-        for (int l = 0; l < p->links; l++)
-            if ((owner[p->link[l].task[0]] == u) != (owner[p->link[l].task[1]] == u))
-                bytes += p->link[l].bytes;
-        double time = load / p->speed[u] + (p->bandwidth > 0 ? bytes / p->bandwidth : 0);
-        longest = fmax(longest, time);
-    }
-    return longest;
-}
-
 static double bound(const evn_problem *p) {
     double total = 0, max = 0, total_speed = 0, fastest = 0;
     for (int t = 0; t < p->tasks; t++) {
@@ -52,8 +37,7 @@ static int *settle(const char *text, const evn_problem *p) {
     return owner;
 }
 
-static const double equal[] = {1, 1, 1, 1}, fast5[] = {1, 1, 1, 1, 5, 5},
-                    fast50[] = {1, 1, 1, 1, 50, 50};
+static const double fast5[] = {1, 1, 1, 1, 5, 5}, fast50[] = {1, 1, 1, 1, 50, 50};
 
 /* ---- Scotch's library, which a process opens once: this test is the first ---- */
 
@@ -89,31 +73,6 @@ TEST(library) {
 
 /* ---- plans ---- */
 
-/* What it is for: balanced, and few bytes cut. */
-TEST(bt_mz) {
-    static const double max[] = {1.02, 1.01, 1.005};
-    for (int class_ = 0; class_ < 3; class_++)
-        for (int fast = 0; fast < 2; fast++) {
-            npbmz *b;
-            assert_int_equal(npbmz_open(&b, NPBMZ_BT, "BCD"[class_]), EVN_OK);
-            evn_problem p = npbmz_tasks(b);
-            p.units = fast ? 6 : 4;
-            p.speed = fast ? fast5 : equal;
-            int *map = settle("map", &p), *dynamic = settle("dynamic", &p),
-                *guided = settle("guided:size", &p);
-            double ratio = plain_makespan(&p, map) / bound(&p),
-                   cut = evn_problem_cut(&p, map, NULL);
-            if (!(ratio <= max[class_]))
-                fail_msg("class %c: makespan %.4f of the bound", "BCD"[class_], ratio);
-            assert_true(2 * cut <= evn_problem_cut(&p, dynamic, NULL));
-            if (has_library("map")) assert_true(cut < evn_problem_cut(&p, guided, NULL));
-            free(map);
-            free(dynamic);
-            free(guided);
-            npbmz_close(b);
-        }
-}
-
 /* By its own model it is never worse than a simple one: not longer by more than a two hundred and
  * fiftieth, and if longer at all then with fewer bytes. With exchange that costs time, too. */
 TEST(never_worse) {
@@ -128,10 +87,10 @@ TEST(never_worse) {
             p.speed = fast50;
             p.bandwidth = bandwidth[k];
             int *map = settle("map", &p);
-            double mine = plain_makespan(&p, map), cut = evn_problem_cut(&p, map, NULL);
+            double mine = makespan(&p, map), cut = evn_problem_cut(&p, map, NULL);
             for (int i = 0; i < 3; i++) {
                 int *owner = settle(others[i], &p);
-                double theirs = plain_makespan(&p, owner);
+                double theirs = makespan(&p, owner);
                 if (mine > theirs * 1.00401 ||
                     (mine > theirs * (1 + 1e-9) && cut > evn_problem_cut(&p, owner, NULL)))
                     fail_msg("class %c, bandwidth %g: map takes %.6g, %s %.6g", "WBCD"[class_],
@@ -348,7 +307,7 @@ TEST(many_tasks) {
     evn_schedule *s = open_or_fail("map", &c.p), *same = open_or_fail("map", &c.p);
     const int *owner = evn_schedule_owner(s);
     assert_memory_equal(owner, evn_schedule_owner(same), sizeof *owner * (size_t)c.p.tasks);
-    const double ratio = plain_makespan(&c.p, owner) / bound(&c.p);
+    const double ratio = makespan(&c.p, owner) / bound(&c.p);
     const double cut = evn_problem_cut(&c.p, owner, NULL) / 2;
     if (!(ratio <= 1.006)) fail_msg("makespan %.4f of the bound", ratio);
     if (!(cut <= 1.25 * cubes)) fail_msg("%.0f cut, %.0f by cubes", cut, cubes);
@@ -356,8 +315,7 @@ TEST(many_tasks) {
     evn_problem slow = c.p;
     slow.bandwidth = 0.5;
     evn_schedule *aware = open_or_fail("map", &slow);
-    assert_true(plain_makespan(&slow, evn_schedule_owner(aware)) <
-                0.98 * plain_makespan(&slow, owner));
+    assert_true(makespan(&slow, evn_schedule_owner(aware)) < 0.98 * makespan(&slow, owner));
     evn_schedule_close(aware);
     evn_schedule_close(same);
     evn_schedule_close(s);
@@ -373,7 +331,7 @@ TEST(ten_tasks_a_unit) {
     const double n = c.p.tasks, cubes = UNITS * 3 * pow(n / UNITS, 2. / 3);
     evn_schedule *s = open_or_fail("map", &c.p);
     const int *owner = evn_schedule_owner(s);
-    const double ratio = plain_makespan(&c.p, owner) / bound(&c.p);
+    const double ratio = makespan(&c.p, owner) / bound(&c.p);
     const double cut = evn_problem_cut(&c.p, owner, NULL) / 2;
     if (!(ratio <= 1.02)) fail_msg("makespan %.4f of the bound", ratio);
     if (!(cut <= 1.25 * cubes)) fail_msg("%.0f cut, %.0f by cubes", cut, cubes);

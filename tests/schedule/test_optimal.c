@@ -222,28 +222,12 @@ TEST(memory) {
 
 /* ---- bounds and plans ---- */
 
-/* The largest load, from the definition. */
-static double longest(const evn_problem *p, const int *owner) {
-    double max = 0;
-    for (int u = 0; u < p->units; u++) {
-        double load = 0;
-        for (int t = 0; t < p->tasks; t++)
-            if (owner[t] == u) load += p->weight[t] / p->speed[u];
-        for (int l = 0; l < p->links && p->bandwidth > 0; l++) {
-            int a = owner[p->link[l].task[0]], b = owner[p->link[l].task[1]];
-            if (a != b && (a == u || b == u)) load += p->link[l].bytes / p->bandwidth;
-        }
-        max = fmax(max, load);
-    }
-    return max;
-}
-
 /* The smallest largest load of all assignments. */
 static double smallest(const evn_problem *p) {
     int owner[16] = {0};
     double least = INFINITY;
     for (int t = 0; t >= 0;) {
-        least = fmin(least, longest(p, owner));
+        least = fmin(least, makespan(p, owner));
         for (t = p->tasks - 1; t >= 0 && ++owner[t] == p->units; t--) owner[t] = 0;
     }
     return least;
@@ -336,7 +320,7 @@ TEST(bound) {
             assert_int_equal(optimal_model_make(&m, &s.p, 0, 0), EVN_OK);
             /* far above the best, which would hide a bound that is too high */
             const int all_on_one[16] = {0};
-            double best = smallest(&s.p), start = longest(&s.p, all_on_one) / m.unit;
+            double best = smallest(&s.p), start = makespan(&s.p, all_on_one) / m.unit;
             double bound = optimal_bound(&m, start, &why) * m.unit;
             if (bound > best * (1 + 1e-9))
                 fail_msg("grid %zu: bound %.9g (%s), but %.9g is possible", k, bound, why, best);
@@ -361,7 +345,7 @@ TEST(bt) {
             p.bandwidth = k < 2 ? 0 : k < 4 ? 75e9 : 12e9;
             evn_schedule *s = open_or_fail("optimal:nodes=1000", &p);
             const struct optimal_proof *proof = optimal_proof(s);
-            double total = 0, got = longest(&p, evn_schedule_owner(s));
+            double total = 0, got = makespan(&p, evn_schedule_owner(s));
             for (int t = 0; t < p.tasks; t++) total += p.weight[t] / speed[0];
             assert_true(fabs(got - proof->longest) <= 1e-9 * got);
             assert_true(got >= total / p.units * (1 - 1e-12));
@@ -418,7 +402,7 @@ TEST(stopped_early) {
     char plan[256], *from = evn_schedule_export(plain);
     snprintf(plan, sizeof plan, "%s%s", evn_schedule_text(s), strchr(from, ' '));
     if (evn_schedule_import(s, plan)) fail_msg("%s", evn_message());
-    assert_true(fabs(proof->longest - longest(&p, evn_schedule_owner(plain))) <
+    assert_true(fabs(proof->longest - makespan(&p, evn_schedule_owner(plain))) <
                 1e-9 * proof->longest);
     assert_true(fabs(proof->longest / proof->bound - 1 - proof->gap) < 1e-9);
     free(from);
@@ -435,12 +419,12 @@ TEST(slow_unit_used) {
     evn_schedule *s = open_or_fail("optimal", &p);
     const int *owner = evn_schedule_owner(s);
     assert_true((1 << owner[0] | 1 << owner[1] | 1 << owner[2]) == 7);
-    assert_true(longest(&p, owner) == 10);
+    assert_true(makespan(&p, owner) == 10);
     evn_schedule_close(s);
     weight[0] = 1; /* now the slow one would take longer than both others */
     weight[1] = weight[2] = 1;
     s = open_or_fail("optimal:gap=0,nodes=1000", &p);
-    assert_true(longest(&p, evn_schedule_owner(s)) == 2);
+    assert_true(makespan(&p, evn_schedule_owner(s)) == 2);
     evn_schedule_close(s);
 }
 
@@ -456,7 +440,7 @@ TEST(stopped_at_once) {
         const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS, .speed = speed};
         snprintf(text, sizeof text, "optimal:gap=0,limit=%g", 2e-5 * (1 + i));
         evn_schedule *s = open_or_fail(text, &p);
-        assert_true(longest(&p, evn_schedule_owner(s)) > 0);
+        assert_true(makespan(&p, evn_schedule_owner(s)) > 0);
         evn_schedule_close(s);
     }
 }
@@ -540,7 +524,7 @@ TEST(limit_of_work) {
         const double end = optimal_clock();
         if (!(end - begin < 1.2))
             fail_msg("%d tasks under %s: %.2f s of work", n, of[i].text, end - begin);
-        assert_true(longest(&p, evn_schedule_owner(s)) > 0);
+        assert_true(makespan(&p, evn_schedule_owner(s)) > 0);
         const struct optimal_proof *proof = optimal_proof(s);
         assert_true(proof->bound > 0 && proof->bound <= proof->longest && !proof->solved);
         evn_schedule_close(s);
@@ -566,7 +550,7 @@ TEST(limit_of_solver) {
     evn_schedule *s = open_or_fail("optimal:gap=0,limit=0.5", &p);
     const struct optimal_proof *proof = optimal_proof(s);
     assert_true(proof->solved && proof->bound > 0 && proof->bound <= proof->longest);
-    assert_float_equal(proof->longest, longest(&p, evn_schedule_owner(s)), 1e-6 * proof->longest);
+    assert_float_equal(proof->longest, makespan(&p, evn_schedule_owner(s)), 1e-6 * proof->longest);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
     evn_schedule_close(s);

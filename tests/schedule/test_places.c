@@ -13,43 +13,13 @@ static const char *const heeds[] = {
 };
 enum {
     HEEDS = sizeof heeds / sizeof *heeds,
-    SOLVED = 2, /* the one with the solver */
-    EXACT = 1   /* the first that looks at all links at once */
+    SOLVED = 2 /* the one with the solver */
 };
 
 static int solver; /* CBC is here */
 static int lacks(int i) { return i == SOLVED && !solver; }
 
-/* ---- the models in plain words ---- */
-
-static double one_way(const evn_problem *p, int u, int v, double bytes) {
-    const int kinds = p->kinds ? p->kinds : 1, a = p->kind ? p->kind[u] : 0,
-              b = p->kind ? p->kind[v] : 0;
-    const int far = p->node && p->node[u] != p->node[v];
-    const evn_route *matrix = far && p->far ? p->far : p->route;
-    if (!matrix) return 0;
-    const evn_route r = matrix[a * kinds + b];
-    return r.latency[0] + bytes * r.per_byte[0] +
-           (r.hops == 2 ? r.latency[1] + bytes * r.per_byte[1] : 0);
-}
-
-static double makespan(const evn_problem *p, const int *owner) {
-    double time[8] = {0}, longest = 0;
-    for (int t = 0; t < p->tasks; t++)
-        time[owner[t]] += p->weight[t] / (p->speed ? p->speed[owner[t]] : 1);
-    for (int l = 0; l < p->links; l++) {
-        const int u = owner[p->link[l].task[0]], v = owner[p->link[l].task[1]];
-        if (u == v) continue;
-        const double cost = p->route || p->far ? fmax(one_way(p, u, v, p->link[l].bytes),
-                                                      one_way(p, v, u, p->link[l].bytes))
-                            : p->bandwidth > 0 ? p->link[l].bytes / p->bandwidth
-                                               : 0;
-        time[u] += cost;
-        time[v] += cost;
-    }
-    for (int u = 0; u < p->units; u++) longest = fmax(longest, time[u]);
-    return longest;
-}
+/* ---- all assignments ---- */
 
 static double over(const evn_problem *p, const int *owner) {
     double used[8] = {0}, sum = 0;
@@ -101,53 +71,6 @@ static void best_of_all(const evn_problem *p, int all, double *least, double *sh
 /* Two nodes of two units: free within a node (or cheap), dear between. */
 static const int two_by_two[] = {0, 0, 1, 1};
 static const evn_route dear = {1, {0.5}, {0.1}}, cheap = {1, {0.01}, {0.002}};
-
-/* Four pairs of tasks; each is tied by a thick link to another and by thin ones all round. */
-static evn_problem ring(double *weight, evn_link *link) {
-    for (int t = 0; t < 8; t++) {
-        weight[t] = 10;
-        link[t] = (evn_link){{t, (t + 1) % 8}, t % 4 == 3 ? 1 : 20};
-    }
-    return (evn_problem){.tasks = 8,
-                         .weight = weight,
-                         .links = 8,
-                         .link = link,
-                         .units = 4,
-                         .node = two_by_two,
-                         .route = &cheap,
-                         .far = &dear};
-}
-
-/* Only links between tasks 3 and 4 and between 7 and 0 are thin: those are cut between nodes. */
-TEST(far_links_are_the_thin_ones) {
-    double weight[8];
-    evn_link link[8];
-    const evn_problem p = ring(weight, link);
-    for (int i = EXACT; i < HEEDS; i++) {
-        if (lacks(i)) continue;
-        evn_schedule *s = open_or_fail(heeds[i], &p);
-        const double far = bytes_far(&p, evn_schedule_owner(s));
-        if (far != 2) fail_msg("%s sends %g bytes between nodes, expected 2", heeds[i], far);
-        evn_schedule_close(s);
-    }
-    /* the same with kinds in place of nodes */
-    evn_problem q = p;
-    const evn_route matrix[] = {cheap, dear, dear, cheap};
-    q.node = NULL;
-    q.far = NULL;
-    q.kinds = 2;
-    q.kind = two_by_two;
-    q.route = matrix;
-    for (int i = EXACT; i < HEEDS; i++) {
-        if (lacks(i)) continue;
-        evn_schedule *s = open_or_fail(heeds[i], &q), *as = open_or_fail(heeds[i], &p);
-        const double far = bytes_far(&p, evn_schedule_owner(s));
-        if (far != 2) fail_msg("%s sends %g bytes between kinds, expected 2", heeds[i], far);
-        assert_true(makespan(&q, evn_schedule_owner(s)) == makespan(&p, evn_schedule_owner(as)));
-        evn_schedule_close(s);
-        evn_schedule_close(as);
-    }
-}
 
 /* A random problem with routes by kind and node, near ones sometimes free, sometimes staged. */
 struct random {

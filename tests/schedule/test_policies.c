@@ -165,26 +165,6 @@ TEST(binpack_is_the_references) {
         }
 }
 
-/* The published grouping of BT-MZ class W in two. */
-TEST(binpack_example) {
-    npbmz *b;
-    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'W'), EVN_OK);
-    evn_problem p = npbmz_tasks(b);
-    p.units = 2;
-    evn_schedule *s = open_or_fail("binpack", &p);
-    static const int expected[16] = {0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0};
-    assert_memory_equal(evn_schedule_owner(s), expected, sizeof expected);
-    double load[2];
-    evn_problem_imbalance(&p, expected, load);
-    assert_true(load[0] == 16528 && load[1] == 16240);
-    int cores[2];
-    assert_int_equal(policy_reassign(load, 2, 2, 0, cores), EVN_OK);
-    double speedup = (load[0] + load[1]) / fmax(load[0] / cores[0], load[1] / cores[1]);
-    assert_true(fabs(speedup - 1.98) < 0.005);
-    evn_schedule_close(s);
-    npbmz_close(b);
-}
-
 TEST(reassign) {
     npbmz *b;
     assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'S'), EVN_OK);
@@ -480,23 +460,6 @@ TEST(interval_step) {
     evn_schedule_close(s);
 }
 
-/* The example of the paper's section 6.2, 10 tasks in 10 s and 3 in 4: t_a is 7, so the first gives
- * up (10 - 7) / 1 = 3, and the second, which would like (7 - 4) / (4/3) = 2.25, is given these. */
-TEST(interval_example) {
-    evn_problem p = {.tasks = 13, .units = 2};
-    evn_schedule *s = open_or_fail("interval", &p);
-    int owner[13], share[2];
-    double seconds[13];
-    for (int t = 0; t < 13; t++) {
-        owner[t] = t >= 10;
-        seconds[t] = t < 10 ? 1 : 4 / 3.;
-    }
-    evn_schedule_learn(s, owner, seconds);
-    count(evn_schedule_owner(s), 13, 2, share);
-    assert_memory_equal(share, ((int[]){7, 6}), sizeof share);
-    evn_schedule_close(s);
-}
-
 /* A loop in a virtual clock, with speeds and spikes that the schedule is not told. */
 struct world {
     evn_schedule *s;
@@ -561,27 +524,6 @@ TEST(interval_keeps_the_best) {
     assert_true(best < 1.01);
 }
 
-TEST(interval_slow_unit) {
-    static double cost[TASKS];
-    costs(cost);
-    for (int k = 0; k < 2 * 70; k++) { /* while it searches, and long after */
-        const int at = 3 + k / 2;
-        double speed[] = {1, 3, 1, 2};
-        evn_problem p = {.tasks = TASKS, .units = 4};
-        struct world w = {open_or_fail(k % 2 ? "interval:iterations=10" : "interval", &p), TASKS, 4,
-                          cost, speed};
-        for (int i = 0; i < at; i++) go(&w, -1, -1);
-        speed[1] /= 2;
-        int until = 0; /* the last instance that is far from even */
-        for (int i = 1; i <= 40; i++)
-            if (go(&w, -1, -1) > 1.1) until = i;
-        if (until > 6) fail_msg("slower from instance %d: uneven until %d later", at, until);
-        double now = go(&w, -1, -1);
-        if (now > 1.02) fail_msg("slower from instance %d: %.3f in the end", at, now);
-        evn_schedule_close(w.s);
-    }
-}
-
 TEST(interval_spike) {
     static double cost[TASKS];
     costs(cost);
@@ -604,20 +546,6 @@ TEST(interval_spike) {
     go(&w, 2, -1);
     for (int i = 0; i < 10; i++) go(&w, -1, -1);
     assert_true(go(&w, -1, -1) < 1.1);
-    evn_schedule_close(w.s);
-}
-
-/* With no instances to come nothing is begun anew. */
-TEST(interval_at_the_end) {
-    static double cost[TASKS];
-    costs(cost);
-    double speed[] = {1, 3, 1, 2};
-    evn_problem p = {.tasks = TASKS, .units = 4, .instances = 33};
-    struct world w = {open_or_fail("interval:iterations=10", &p), TASKS, 4, cost, speed};
-    for (int i = 0; i < 30; i++) go(&w, -1, -1);
-    speed[1] /= 2;
-    for (int i = 0; i < 3; i++) go(&w, -1, -1);
-    assert_true(schedule_settled(w.s));
     evn_schedule_close(w.s);
 }
 

@@ -220,33 +220,6 @@ TEST(dynamic_memory) {
     evn_schedule_close(s);
 }
 
-/* Units of two cores beside one of one core: whoever sees times, or draws, balances them. */
-static void balances_uneven(const char *spec, int instances, double at_most) {
-    double w[64], speed[] = {2, 1}, seconds[64];
-    int owner[64];
-    unsigned long long seed = 3;
-    for (int t = 0; t < 64; t++) w[t] = 0.5 + draw(&seed);
-    evn_problem p = {.tasks = 64, .weight = w, .units = 2, .speed = speed};
-    evn_schedule *s = open_or_fail(spec, &p);
-    for (int i = 0; i < instances; i++) {
-        evn_schedule_simulate(s, owner, seconds);
-        evn_schedule_learn(s, owner, seconds);
-    }
-    evn_schedule_simulate(s, owner, seconds);
-    double imbalance = evn_problem_imbalance(&p, owner, NULL);
-    if (imbalance > at_most)
-        fail_msg("%s: imbalance %.3f after %d instances, expected at most %.3f", spec, imbalance,
-                 instances, at_most);
-    evn_schedule_close(s);
-}
-
-TEST(uneven_units) {
-    balances_uneven("dynamic", 4, 1.1);
-    balances_uneven("dynamic:memorize=0", 4, 1.1);
-    balances_uneven("guided:time", 12, 1.1);
-    balances_uneven("guided:size", 4, 1.1); /* by speed */
-}
-
 /* Texts of plans that are none; those that are: goes_on(). */
 TEST(import) {
     double w[12];

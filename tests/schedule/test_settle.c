@@ -138,33 +138,4 @@ TEST(consecutive) {
     }
 }
 
-/* The longest unit over the mean once nothing moves any more, of several noises. */
-static double after_noise(const char *spec, int tasks, int units) {
-    enum { NOISES = 6 };
-    static double seconds[TASKS];
-    const double even = make(tasks, units);
-    const evn_problem p = {.tasks = tasks, .units = units, .speed = speed, .instances = 1000};
-    double sum = 0;
-    for (int k = 0; k < NOISES; k++) {
-        unsigned long long seed = (unsigned)k + 1;
-        evn_schedule *s = open_or_fail(spec, &p);
-        for (int i = 0; i <= NOISY; i++) {
-            const double ratio = run(s, tasks, 0.1, &seed, seconds) / even;
-            if (i == NOISY) sum += ratio;
-            assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
-        }
-        evn_schedule_close(s);
-    }
-    return sum / NOISES;
-}
-
-/* What fifteen noisy instances tell is used as a whole: a unit's time is known to 1 % by then. */
-TEST(last_look) {
-    static const char *const specs[] = {"map", "binpack:time"};
-    for (int k = 0; k < 2; k++) {
-        const double ratio = after_noise(specs[k], 100, 8);
-        if (ratio > 1.023) fail_msg("%s: %.4f, expected at most 1.023", specs[k], ratio);
-    }
-}
-
 RUN_TESTS(NULL, NULL)

@@ -122,24 +122,6 @@ TEST(scale) {
     }
 }
 
-/* Short instances are pooled, whatever their weights were. */
-TEST(pooled) {
-    double weight[TASKS], sum = 0;
-    int owner[TASKS];
-    atoms(weight, 0);
-    const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
-    evn_schedule *s = open_or_fail("auto", &p);
-    for (int step = 0; step < 3000; step++) {
-        atoms(weight, step / 15);
-        for (int t = 0; t < TASKS; t++) weight[t] *= 0.02;
-        assert_ok(schedule_weights(s, weight));
-        const double took = run(s, weight, owner);
-        if (step >= 1500) sum += took;
-    }
-    if (sum / 1500 > 1.04) fail_msg("%.3f of even", sum / 1500);
-    evn_schedule_close(s);
-}
-
 TEST(same_and_none) {
     static const char *const of[] = {"auto",    "map",           "static",   "dynamic",
                                      "binpack", "weighted:size", "interval", "guided:size"};

@@ -7,7 +7,6 @@
 #include "tdbem/incident/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/files/output.h"
-#include "tdbem/summation/radiation.h"
 #include "series.h"
 #include "tdbem/solve/solve.h"
 #include "tdbem/layout/kernel_rows.h"
@@ -528,129 +527,6 @@ TEST(units_and_orders) {
         tdbem_close(p);
     }
     free(reference);
-}
-
-/* ---- the stages of a step, M_0 ----------------------------------------------------------------
- */
-
-/* The stages between two sums, on up to three cores. */
-struct on_cores {
-    struct incident *in;
-    int n;
-    double *l;
-};
-static void load_part(evn_crew *crew, int me, int cores, void *arg) {
-    struct on_cores *o = arg;
-    incident_part(o->in, crew, me, cores, o->n, o->l);
-}
-
-TEST(stages_on_cores) {
-    enum { GROUP = 8, STEPS = 40 };
-    struct mesh *mesh;
-    struct slices *s = matrices(&mesh, "sphere:2", TDBEM_RIGID, 0.5);
-    const size_t n = (size_t)s->columns, rows = (size_t)s->rows;
-    evn_machine *machine;
-    struct pulse pulse;
-    const tdbem_wave along = {.at = {1, 2, 2}, .amplitude = 1};
-    const tdbem_incidence d = {.waves = 1, .wave = &along};
-    double *a = malloc(sizeof *a * GROUP * n), *l[2], *sums[2][2];
-    for (size_t i = 0; i < GROUP * n; i++) a[i] = sin(0.3 * (double)i);
-    for (int i = 0; i < 2; i++) {
-        l[i] = calloc(STEPS * n, sizeof **l);
-        for (int single = 0; single < 2; single++)
-            sums[i][single] = malloc(sizeof ***sums * rows * GROUP);
-    }
-    ok(pulse_read(&pulse, "ricker:sigma=0.2"));
-    ok(evn_machine_open(&machine));
-    for (int cores = 1; cores <= 3; cores++) {
-        static const char *const text[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2,1:CPU:1"};
-        evn_units *units;
-        evn_crew *crew;
-        struct on_cores o = {0};
-        struct radiation *r;
-        const int which = cores > 1;
-        ok(evn_units_open(&units, machine, text[cores - 1], NULL, EVN_OVERSUBSCRIBE));
-        ok(evn_crew_open(&crew, units, 3));
-        ok(incident_open(&o.in, mesh, TDBEM_RIGID, 0.5, 0.1, 1, &d, &pulse));
-        for (o.n = 1; o.n <= STEPS; o.n++) {
-            o.l = l[which] + (size_t)(o.n - 1) * n;
-            if (o.n % 7 == 0) o.in->step = -1; /* as after a restart */
-            evn_crew_run(crew, NULL, cores, load_part, &o);
-        }
-        incident_close(o.in);
-        for (int single = 0; single < 2; single++) {
-            double *sum = sums[which][single];
-            memset(sum, 0, sizeof *sum * rows * GROUP);
-            ok(radiation_open(&r, s, GROUP, single, cores));
-            ok(radiation_fill(r, s));
-            for (int p = 1; p < GROUP; p++) radiation_add(r, crew, p, a, sum, GROUP);
-            radiation_close(r);
-            assert_true(largest(sum, (int)(rows * GROUP)) > 0);
-            assert_memory_equal(sum, sums[0][single], sizeof *sum * rows * GROUP);
-        }
-        assert_true(largest(l[which], (int)(STEPS * n)) > 0);
-        assert_memory_equal(l[which], l[0], sizeof **l * STEPS * n);
-        evn_crew_close(crew);
-        evn_units_close(units);
-    }
-    evn_machine_close(machine);
-    for (int i = 0; i < 2; i++) {
-        free(l[i]);
-        for (int single = 0; single < 2; single++) free(sums[i][single]);
-    }
-    free(a);
-    slices_close(s);
-    mesh_close(mesh);
-}
-
-TEST(solvers) {
-    struct mesh *mesh;
-    struct slices *s = matrices(&mesh, "sphere:2", TDBEM_RIGID, 0.5);
-    struct slices_csr m;
-    ok(slices_matrix(&m, s, 0, 0));
-    const int n = s->columns;
-    double *x = malloc(sizeof *x * (size_t)n), *b = calloc((size_t)n, sizeof *b),
-           *a = calloc((size_t)n, sizeof *a);
-    for (int i = 0; i < n; i++) x[i] = sin(3.0 * i) + 0.3;
-    for (int i = 0; i < n; i++)
-        for (size_t e = m.start[i]; e < m.start[i + 1]; e++) b[i] += m.value[e] * x[m.column[e]];
-    for (int kind = 0; kind < 2; kind++) {
-        struct solver *solver;
-        enum solver_kind which;
-        if (solver_find(&which, kind ? "mumps" : "cg") == EVN_MISSING) continue;
-        ok(solver_open(&solver, &m, which, 1e-13));
-        memset(a, 0, sizeof *a * (size_t)n);
-        ok(solver_solve(solver, NULL, b, a));
-        assert_true(apart(a, x, n) < 1e-12);
-        if (!kind) { /* as many as the specification says, none from the solution */
-            const long long first = solver_iterations(solver);
-            assert_true(first >= 10 && first <= 32);
-            ok(solver_solve(solver, NULL, b, a));
-            assert_true(solver_iterations(solver) - first <= 2);
-            b[0] = NAN;
-            assert_int_equal(solver_solve(solver, NULL, b, a), EVN_BODY);
-            memset(b, 0, sizeof *b * (size_t)n);
-            ok(solver_solve(solver, NULL, b, a));
-            assert_true(largest(a, n) == 0);
-            for (int i = 0; i < n; i++)
-                for (size_t e = m.start[i]; e < m.start[i + 1]; e++)
-                    b[i] += m.value[e] * x[m.column[e]];
-        }
-        solver_close(solver);
-    }
-    /* what is not positive definite is refused */
-    for (size_t e = 0; e < m.start[n]; e++) m.value[e] = -m.value[e];
-    struct solver *solver;
-    assert_int_equal(solver_open(&solver, &m, SOLVER_CG, 1e-13), EVN_USAGE);
-    enum solver_kind mumps;
-    if (!solver_find(&mumps, "mumps"))
-        assert_int_equal(solver_open(&solver, &m, mumps, 1e-13), EVN_USAGE);
-    free(x);
-    free(b);
-    free(a);
-    slices_csr_free(&m);
-    slices_close(s);
-    mesh_close(mesh);
 }
 
 /* ---- the sphere --------------------------------------------------------------------------------

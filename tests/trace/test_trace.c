@@ -220,29 +220,6 @@ TEST(every_schedule) {
         }
 }
 
-/* A task that changes its unit: the arrows are drawn for it and for no other. */
-TEST(migration) {
-    struct fixture f;
-    open_fixture(&f, "3:CPU:1", "static");
-    run(&f, 1);
-    assert_ok(evn_schedule_import(f.schedule, "static 12 tasks 3 units: 4*0 4*1 3*2 1*0"));
-    run(&f, 1);
-    const cJSON *events, *e;
-    cJSON *root = trace(&f, "zone", &events);
-    check_slices(&f, events);
-    assert_int_equal(check_flows(events), 1);
-    cJSON_ArrayForEach(e, events) {
-        if (is(e, "s")) assert_int_equal(number_of(e, "tid"), 2);
-        if (!is(e, "f")) continue;
-        assert_int_equal(number_of(e, "tid"), 0);
-        const cJSON *to = slice_at(events, 0, number_of(e, "ts"), 1);
-        assert_string_equal(text_of(to, "name"), "zone 11");
-        assert_string_equal(text_of(to, "cat"), "compute");
-    }
-    cJSON_Delete(root);
-    close_fixture(&f);
-}
-
 /* A ring of twelve cut in three: three links are cut, both ways. */
 TEST(bytes) {
     static const struct assignment {
@@ -330,20 +307,6 @@ TEST(names) {
     close_fixture(&f);
 }
 
-/* An exchange that has been forgotten in part has no number. */
-TEST(bytes_forgotten) {
-    struct fixture f;
-    open_fixture(&f, "3:CPU:1", "static");
-    assert_ok(evn_loop_keep_bursts(f.loop, 6)); /* a run, and half of a visit */
-    run(&f, 3);
-    const cJSON *events;
-    cJSON *root = trace(&f, "zone", &events);
-    double bytes[64];
-    assert_int_equal(counter(events, "bytes between units", 1, bytes, 64), 0);
-    cJSON_Delete(root);
-    close_fixture(&f);
-}
-
 /* Only the latest bursts are kept: the trace begins somewhere in the middle, and is still one. */
 TEST(few_bursts) {
     for (int keep = 1; keep < 12; keep++) {
@@ -361,17 +324,6 @@ TEST(few_bursts) {
         cJSON_Delete(root);
         close_fixture(&f);
     }
-}
-
-TEST(nothing_yet) {
-    struct fixture f;
-    open_fixture(&f, "3:CPU:1", "static");
-    const cJSON *events;
-    cJSON *root = trace(&f, "zone", &events);
-    check_format(events, UNITS);
-    check_slices(&f, events);
-    cJSON_Delete(root);
-    close_fixture(&f);
 }
 
 /* Two loops in one trace: a process each, the second one later, no number of an arrow twice. */
