@@ -47,58 +47,6 @@ TEST(weighted) {
     shares_are("weighted:speed=64.75+16*2.96", &bt, share);
 }
 
-/* Every share within one task of its ideal; consecutive; and nobody starves while what rounding
- * leaves lasts. */
-TEST(weighted_shares) {
-    unsigned long long seed = 5;
-    double speed[12], weight[200];
-    for (int trial = 0; trial < 3000; trial++) {
-        evn_problem p = {.tasks = 1 + (int)(200 * draw(&seed)),
-                         .units = 1 + (int)(12 * draw(&seed)),
-                         .speed = speed,
-                         .weight = weight};
-        double sum = 0, total = 0, max = 0;
-        for (int u = 0; u < p.units; u++) sum += speed[u] = exp(4 * draw(&seed));
-        for (int t = 0; t < p.tasks; t++) {
-            total += weight[t] = draw(&seed);
-            max = fmax(max, weight[t]);
-        }
-        int share[12], starving = 0, rounded = p.tasks, small = 0;
-        evn_schedule *s = open_or_fail("weighted", &p);
-        const int *owner = evn_schedule_owner(s);
-        count(owner, p.tasks, p.units, share);
-        for (int t = 1; t < p.tasks; t++) assert_true(owner[t] >= owner[t - 1]);
-        for (int u = 0; u < p.units; u++) {
-            double ideal = p.tasks * speed[u] / sum;
-            if (fabs(share[u] - ideal) > 1)
-                fail_msg("%d tasks on %d units: a share of %.3f became %d", p.tasks, p.units, ideal,
-                         share[u]);
-            starving += !share[u];
-            rounded -= (int)ideal;
-            small += ideal < 1;
-        }
-        assert_int_equal(starving, small > rounded ? small - rounded : 0);
-        evn_schedule_close(s);
-
-        /* by size: within the largest weight, if no share is smaller than that */
-        s = open_or_fail("weighted:size", &p);
-        owner = evn_schedule_owner(s);
-        count(owner, p.tasks, p.units, share);
-        double load[12], smallest = INFINITY;
-        evn_problem_imbalance(&p, owner, load);
-        for (int u = 0; u < p.units; u++) smallest = fmin(smallest, total * speed[u] / sum);
-        for (int u = 0; u < p.units; u++) {
-            if (p.tasks >= p.units) assert_true(share[u] > 0);
-            double ideal = total * speed[u] / sum;
-            if (smallest > max && fabs(load[u] - ideal) > max + 1e-9)
-                fail_msg("%d tasks on %d units by size: a share of %.3f became %.3f", p.tasks,
-                         p.units, ideal, load[u]);
-        }
-        for (int t = 1; t < p.tasks; t++) assert_true(owner[t] >= owner[t - 1]);
-        evn_schedule_close(s);
-    }
-}
-
 /* ---- binpack ---- */
 
 /* NPB-MZ's grouping as its documentation tells it, walk by walk, with the faces' whole lengths. */
