@@ -348,29 +348,6 @@ TEST(others_tell) {
         if (!lacks(i)) check_memory(&p, heeds[i], 5, 0);
 }
 
-/* map keeps to the capacities when it learns that a unit is slow. */
-TEST(learns_within_memory) {
-    enum { N = 40 };
-    double weight[N], bytes[N], seconds[N];
-    const double capacity[] = {14, 14, 14}, slow[] = {1, 1, 0.25};
-    for (int t = 0; t < N; t++) weight[t] = bytes[t] = 1;
-    evn_problem p = {
-        .tasks = N, .weight = weight, .units = 3, .bytes = bytes, .capacity = capacity};
-    evn_schedule *s = open_or_fail("map", &p);
-    for (int i = 0; i < 20; i++) {
-        assert_true(over(&p, evn_schedule_owner(s)) == 0);
-        for (int t = 0; t < N; t++) seconds[t] = 1e-3 / slow[evn_schedule_owner(s)[t]];
-        int owner[N];
-        memcpy(owner, evn_schedule_owner(s), sizeof owner);
-        assert_ok(evn_schedule_learn(s, owner, seconds));
-    }
-    /* the slow unit has what does not fit elsewhere */
-    int count = 0;
-    for (int t = 0; t < N; t++) count += evn_schedule_owner(s)[t] == 2;
-    assert_int_equal(count, N - 28);
-    evn_schedule_close(s);
-}
-
 int main(void) {
     solver = has_library("optimal");
     return run_all_tests(NULL, NULL);
