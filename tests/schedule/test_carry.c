@@ -174,19 +174,4 @@ TEST(told) {
     evn_schedule_close(s);
 }
 
-TEST(refused) {
-    evn_schedule *s;
-    const int space[] = {0, -1};
-    const double bytes[] = {1, -1}, nan[] = {NAN, 1};
-    evn_problem p = {.tasks = 2, .units = 2, .space = space};
-    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE,
-                 "the space of unit 1 is -1, expected one from 0");
-    p = (evn_problem){.tasks = 2, .units = 2, .state = bytes};
-    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE, "the state of task 1 is -1");
-    p.state = nan;
-    assert_int_equal(evn_schedule_open(&s, "map", &p), EVN_USAGE);
-    p = (evn_problem){.tasks = 2, .units = 2, .carry = -1};
-    assert_fails(evn_schedule_open(&s, "map", &p), EVN_USAGE, "carried in -1 s");
-}
-
 RUN_TESTS(NULL, NULL)

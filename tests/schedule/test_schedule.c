@@ -284,6 +284,9 @@ TEST(bad_input) {
         {.tasks = 2, .units = 2, .far = &(evn_route){2, {0}, {0, INFINITY}}},
         {.tasks = 2, .units = 2, .bytes = (double[]){1, INFINITY}},
         {.tasks = 2, .units = 2, .capacity = (double[]){-1, 0}},
+        {.tasks = 2, .units = 2, .space = (int[]){0, -1}},
+        {.tasks = 2, .units = 2, .state = (double[]){1, NAN}},
+        {.tasks = 2, .units = 2, .carry = -1},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_fails(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE, "expected");
