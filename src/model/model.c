@@ -105,6 +105,7 @@ static evn_status check(const evn_model *m) {
         if (!(m->beside[k] > 0 && isfinite(m->beside[k])))
             return wrong("the factor beside others of kind", k, m->beside[k], "a number above 0");
     if (!is_time(m->tree)) return wrong("the tree: hop", 0, m->tree, "seconds from 0");
+    if (!is_time(m->beside_s)) return wrong("beside tasks: loop", 0, m->beside_s, "seconds from 0");
     evn_status status = EVN_OK;
     for (int i = 0; !status && m->far && i < m->kinds * m->kinds; i++)
         status = check_route(&m->far[i], "far route", i);
@@ -423,7 +424,8 @@ static void add_up(evn_simulation *s, evn_step *step) {
             step->step_s = fmax(step->step_s, s->compute[u] + s->exchange[u] - hidden);
         }
     }
-    step->step_s += step->tree_s;
+    step->beside_s = s->loops * m->beside_s;
+    step->step_s += step->tree_s + step->beside_s;
 }
 
 /* Bytes of a whole copy of a task. */

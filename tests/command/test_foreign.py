@@ -48,6 +48,26 @@ class Records(base.Base):
         half = self.plan("--units", "1:CPU:2")["iterations"][-1]
         self.assertAlmostEqual(half["compute_s"], 0.55, delta=1e-12)
 
+    def test_beside(self):
+        """What a step takes beside tasks and faces, on any units; several are woken where they have slept, which one unit's record tells."""
+        def step(ran, units, idle, beside=0.25):
+            record = program()
+            record["machine"] = {"wake_s": 0.125, "spin_s": 1}
+            record["loops"][1]["median"] = {"beside_s": beside, "idle_s": idle}
+            if ran == 1:
+                record["owner"] = [0] * 6
+                record["units"].pop()
+                for loop in record["loops"]:
+                    loop["units"].pop()
+            found = self.record("plan", self.write("r.json", record), "--schedule", "static", "--units", units)["iterations"][-1]
+            self.assertAlmostEqual(found["step_s"], found["compute_s"] + found["communication_s"] + found["beside_s"], delta=1e-12)
+            return found["beside_s"]
+
+        self.assertEqual([step(1, units, idle) for units in ("1:CPU:1", "2:CPU:1", "1:CPU:2") for idle in (0.5, 2)],
+                         [0.25, 0.25, 0.25, 0.375, 0.25, 0.25])
+        self.assertEqual([step(2, units, idle) for units in ("1:CPU:1", "3:CPU:1") for idle in (0.5, 2)], [0.25, 0.125, 0.25, 0.25])
+        self.assertEqual(step(2, "1:CPU:1", 2, 0.0625), 0)
+
     def test_loop(self):
         for name in "first", "0":
             found = self.plan("--units", "2:CPU:1", "--loop-name", name)

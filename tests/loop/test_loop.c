@@ -281,8 +281,32 @@ TEST(medians) {
     assert_medians(&r, 3, 0, 4);
     recent_add(&r, 5, 15);
     assert_medians(&r, 3.5, 0.5, 6.5);
-    for (int i = 1; i <= RECENT; i++) recent_add(&r, 7, 15 + 2 * i);
+    assert_true(recent_median(&r).beside_s == 0 && recent_median(&r).idle_s == 0);
+    for (int i = 1; i <= RECENT; i++) {
+        r.idle += 6;
+        recent_beside(&r, 1, 2); /* a virtual clock is ahead */
+        recent_beside(&r, 2, 0.5);
+        recent_beside(&r, 7, 4);
+        recent_add(&r, 7, 15 + 2 * i);
+    }
     assert_medians(&r, 7, 2, 9);
+    assert_true(recent_median(&r).beside_s == 4.5 && recent_median(&r).idle_s == 6);
+}
+
+/* They are of the loop's own runs, and begin anew with its statistics. */
+TEST(medians_of_runs) {
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "static");
+    assert_ok(evn_loop_run(f.loop, body, &f));
+    const evn_loop_medians m = evn_loop_median(f.loop);
+    assert_true(m.compute_s > 0 && m.compute_s == evn_loop_sum(f.loop).compute_s);
+    assert_true(m.step_s == m.compute_s && m.exchange_s == 0);
+    assert_true(m.beside_s > 0 && m.beside_s < m.step_s && m.idle_s == 0);
+    assert_ok(evn_loop_run(f.loop, body, &f));
+    assert_true(evn_loop_median(f.loop).idle_s > 0);
+    evn_loop_reset_stats(f.loop);
+    assert_true(evn_loop_median(f.loop).step_s == 0);
+    close_fixture(&f);
 }
 
 RUN_TESTS(set_up, tear_down)

@@ -107,6 +107,12 @@ TEST(ranks) {
     assert_near(s.bytes, 180);
     assert_near(s.tree_s, 1);
     assert_near(s.step_s, 12 + 15.8 + 1);
+    m.beside_s = 0.25;
+    m.loops = 3;
+    s = step_of(&m, (int[]){0, 0, 1, 2});
+    assert_near(s.beside_s, 0.75);
+    assert_near(s.step_s, 12 + 15.8 + 1 + 0.75);
+    m.beside_s = m.loops = 0;
     /* all tasks need something from the other rank: nothing hides, but units are not in step */
     m.overlap = 1;
     assert_near(step_of(&m, (int[]){0, 0, 1, 2}).step_s, 12 + 14 + 1);

@@ -157,7 +157,7 @@ static evn_status run_in_one(evn_exchange *x) {
         status = units_alone(x->loop->units, copy_in_one, x);
     else if (left)
         status = units_share(x->loop->units, copy_in_one, x);
-    const double end = evn_now(), wall = end - begin;
+    const double end = units_rest(x->loop->units), wall = end - begin;
     /* where a unit has not come, others have copied its faces, or all was done ahead */
     for (int u = 0; u < p->units; u++)
         if (p->tasks[u] && !(x->busy[u] > 0))
@@ -282,7 +282,7 @@ static evn_status run(evn_exchange *x, int open) {
     x->settled = 0;
     const double begin = evn_now();
     evn_status status = evn_units_run(x->loop->units, run_unit, x);
-    const double wall = evn_now() - begin;
+    const double wall = units_rest(x->loop->units) - begin;
     ahead_clear(&x->plan.ahead);
     release_all(x);
     if (status) return status;

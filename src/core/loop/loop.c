@@ -222,6 +222,7 @@ static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wa
         loop->worker[u].arg = arg;
     }
     const double begin = evn_now();
+    loop->recent.idle += units_idle(loop->units, begin);
     evn_status status;
     if (loop->steals && loop->alone.now)
         status = units_alone(loop->units, run_unit, loop);
@@ -231,7 +232,7 @@ static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wa
         status = evn_units_run(loop->units, run_unit, loop);
     if (!status && loop->steals && !atomic_load(&loop->failed) && lists_left(loop))
         status = evn_units_run(loop->units, run_unit, loop);
-    *wall = evn_now() - begin;
+    *wall = units_rest(loop->units) - begin;
     return status;
 }
 
@@ -294,16 +295,18 @@ static void learn_alone(evn_loop *loop, double wall, double busy) {
 
 /* Result of a run, for the counters. */
 static void count_run(evn_loop *loop, double wall) {
-    double busy = 0;
+    double busy = 0, longest = 0;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         w->stats.tasks += w->tasks;
         loop->totals.stolen += w->stolen;
         busy += w->busy;
+        longest = fmax(longest, w->busy + w->copy);
         w->stats.compute_s += w->busy;
         w->stats.copy_s += w->copy;
         w->stats.idle_s += idle(wall, w);
     }
+    recent_beside(&loop->recent, wall, longest);
     recent_add(&loop->recent, wall, loop->totals.exchange_s);
     loop->totals.compute_s += wall;
     loop->totals.instances++;
@@ -416,7 +419,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
     double *seconds = loop->seconds;
     loop->seconds = seconds + loop->problem->tasks;
     begin_instance(loop, EVN_BURST_EXCHANGE, 0);
-    double wall;
+    double wall, longest = 0;
     evn_status status = run_units(loop, body, arg, &wall);
     loop->seconds = seconds;
     if (!status) status = find_failure(loop);
@@ -427,7 +430,9 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
         w->stats.exchange_s += w->busy;
         w->stats.copy_s += w->copy;
         w->stats.idle_s += idle(wall, w);
+        longest = fmax(longest, w->busy + w->copy);
     }
+    recent_beside(&loop->recent, wall, longest);
     loop->totals.exchange_s += wall;
     loop->ran = 1;
     return EVN_OK;
@@ -471,10 +476,13 @@ evn_status evn_loop_bring(evn_loop *loop) {
 }
 
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
+    double longest = 0;
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].stats.exchange_s += busy[u];
         loop->worker[u].stats.idle_s += wall - busy[u];
+        longest = fmax(longest, busy[u]);
     }
+    recent_beside(&loop->recent, wall, longest);
     loop->totals.exchange_s += wall;
 }
 
@@ -746,8 +754,7 @@ void evn_loop_reset_stats(evn_loop *loop) {
         loop->worker[u].brought_bytes = 0;
     }
     loop->totals = (evn_loop_totals){0};
-    loop->recent.count = 0;
-    loop->recent.exchanged = 0;
+    loop->recent = (struct recent){0};
     loop->closed.count = 0;
     loop->resets++;
 }

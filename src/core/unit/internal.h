@@ -89,6 +89,7 @@ struct evn_units {
     void *arg;
     struct fork_join fork;  /* the leaders but the caller are its members */
     atomic_int working;     /* a job is under way */
+    double rested;          /* when the latest job ended, units_rest(); 0: none has */
     struct barrier barrier; /* barrier of evn_unit_synchronize() */
     int processors;         /* processors on which the caller might run when it opened the units */
     atomic_int spares;      /* spare threads were asked for */

@@ -1,14 +1,14 @@
 /* Leaders: the threads that do the units' jobs.
  *
  * They are POSIX threads and each opens its own top-level OpenMP regions: an inner region under a
- * nested one costs 56 us with libgomp, under a thread of its own 5.5 us.
- */
+ * nested one costs 56 us with libgomp, under a thread of its own 5.5 us. */
 #include "unit/share.h"
 #include "unit/spare.h"
 #include "unit/team.h"
 #include "base/argument.h"
 #include "base/process.h"
 #include "base/thread.h"
+#include <evener/clock.h>
 #include <evener/text.h>
 #include <string.h>
 
@@ -121,6 +121,9 @@ void units_cores(const evn_units *all, struct cpus *cores) {
         for (int c = 0; u->core && c < u->cores; c++) cpus_add(cores, u->core[c]);
     }
 }
+
+double units_rest(evn_units *all) { return all->rested = evn_now(); }
+double units_idle(const evn_units *all, double now) { return all->rested ? now - all->rested : 0; }
 
 double unit_spin(const evn_unit *u) {
     return u->all->bound && !u->all->crowded ? GATE_SPIN : GATE_SPIN_FREE;

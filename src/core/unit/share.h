@@ -22,6 +22,10 @@ evn_status helpers_share(evn_unit *unit, int each, void (*work)(int core, void *
 /* Makes the unit's further threads now, if they are not there. As helpers_share(). */
 evn_status helpers_make(evn_unit *unit);
 
+/* A job of all units has ended: now; and s that have passed since then, 0 before the first. */
+double units_rest(evn_units *all);
+double units_idle(const evn_units *all, double now);
+
 /* Notes that units are interrupted within their tasks. From the next job on OpenMP's threads of the
  * program wait for a moment only, since they may be what interrupts them (unit/spare.h). */
 void units_interrupted(evn_units *all);

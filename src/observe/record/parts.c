@@ -1,6 +1,8 @@
 /* The parts that all records share. */
 #include "base/argument.h"
 #include "record/parts.h"
+#include "record/wake.h"
+#include "base/gate.h"
 #include "trace/json.h"
 #include <evener/record.h>
 #include <math.h>
@@ -104,6 +106,8 @@ void evn_record_median(FILE *out, const evn_loop_medians *m) {
     json_number(out, m->compute_s);
     put(out, "communication_s", m->exchange_s);
     put(out, "step_s", m->step_s);
+    put(out, "beside_s", m->beside_s);
+    put(out, "idle_s", m->idle_s);
     fputc('}', out);
 }
 
@@ -185,6 +189,8 @@ void evn_record_machine(FILE *out, const evn_machine *m) {
     put(out, "node_cores", about.node);
     put(out, "allowed_cores", about.allowed);
     put(out, "quota", about.quota);
+    put(out, "wake_s", record_wake(m)); /* of a unit that has been idle for longer than spin_s */
+    put(out, "spin_s", GATE_SPIN);
     put_kinds(out, m);
     put_parts(out, m);
     fputc('}', out);

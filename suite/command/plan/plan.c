@@ -45,6 +45,7 @@ static cJSON *iteration(const struct planning *p, const evn_simulation *clock, c
     record_number(o, "migration_s", step->migration_s);
     record_number(o, "communication_s", step->exchange_s);
     record_number(o, "tree_s", step->tree_s);
+    record_number(o, "beside_s", step->beside_s);
     record_number(o, "step_s", step->step_s);
     record_number(o, "migrated_bytes", step->migrated_bytes);
     cJSON_AddItemToObject(o, "unit_compute_s",
@@ -227,6 +228,7 @@ static void print_measured(const struct times_file *t, FILE *out) {
         fprintf(out, ", %.4f compute and %.4f exchange", compute, exchange);
     if (isfinite(1e3 * t->median_s)) fprintf(out, "; median %.4f", 1e3 * t->median_s);
     fputc('\n', out);
+    if (*t->guess) fprintf(out, "%s\n", t->guess);
 }
 
 /* Prints the part of the page behind the iterations. */

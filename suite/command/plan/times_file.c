@@ -123,7 +123,33 @@ static int nearest(const struct run *r, struct unit_kind kind) {
     return best;
 }
 
-static int put(const struct run *r, const char *path, struct machine_model *m, int keep_routes) {
+/* Says so where teams of a size that has not run stand on others' times. */
+static void say_guess(struct times_file *out, struct unit_kind kind, struct unit_kind ran) {
+    char text[2][24];
+    if (kind.gpu || !ran.size || kind.size == ran.size) return;
+    snprintf(out->guess, sizeof out->guess,
+             "no %s has run: its times are those of %s by the number of cores, as if bodies shared "
+             "all of a task out",
+             unit_kind_text(kind, text[0]), unit_kind_text(ran, text[1]));
+}
+
+/* Seconds of a step beside tasks and faces, which are no less on other units. Those of one unit are
+ * waited for by none; several are woken, where they have slept since the step before. */
+static void put_beside(const struct run *r, const struct record_part *part, evn_model *m) {
+    const cJSON *median = cJSON_GetObjectItemCaseSensitive(part->of, "median"),
+                *machine = cJSON_GetObjectItemCaseSensitive(part->root, "machine");
+    const double beside = json_number(median, "beside_s"), idle = json_number(median, "idle_s"),
+                 wake = json_number(machine, "wake_s"), spin = json_number(machine, "spin_s");
+    const int ranks = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(part->root, "ranks"));
+    const int ran = r->units > (ranks ? ranks : 1),
+              will = m->units > (m->rank ? m->rank[m->units - 1] + 1 : 1);
+    if (beside >= 0) m->beside_s = beside; /* older records do not tell */
+    if (beside >= 0 && wake >= 0 && idle > spin)
+        m->beside_s = fmax(0, beside + (will - ran) * wake);
+}
+
+static int put(const struct run *r, const char *path, struct machine_model *m, int keep_routes,
+               struct times_file *out) {
     const size_t n = (size_t)r->n;
     for (int k = 0; k < m->kinds; k++) {
         double *seconds = m->seconds + (size_t)k * n;
@@ -139,6 +165,7 @@ static int put(const struct run *r, const char *path, struct machine_model *m, i
             return EXIT_USAGE;
         }
         const struct run_kind *like = &r->kind[same];
+        say_guess(out, m->unit_kind[k], like->kind);
         const double cores = like->kind.size ? (double)like->kind.size / m->unit_kind[k].size : 1;
         for (size_t t = 0; t < n; t++) {
             const struct run_kind *ran = &r->kind[r->kind_of[r->owner[t]]];
@@ -193,16 +220,17 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
     }
     if (!code) code = read_units(&r, path, &part, steps);
     if (!code) code = read_tasks(&r, path, &part);
-    if (!code) {
-        add_up(&r, tasks);
-        code = put(&r, path, m, keep_routes);
-    }
     *out = (struct times_file){
         .step_s = json_number(part.of, "seconds") / steps,
         .compute_s = json_number(periods, "compute_s") / steps,
         .communication_s = json_number(periods, "communication_s") / steps,
         .median_s = json_number(cJSON_GetObjectItemCaseSensitive(part.of, "median"), "step_s"),
     };
+    if (!code) {
+        put_beside(&r, &part, &m->model);
+        add_up(&r, tasks);
+        code = put(&r, path, m, keep_routes, out);
+    }
     free(r.task_s);
     free(r.owner);
     free(r.kind_of);

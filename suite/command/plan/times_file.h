@@ -11,6 +11,7 @@ struct times_file {
     double compute_s;       /* of it in tasks */
     double communication_s; /* of it in exchange */
     double median_s;        /* median of the latest instances; NAN: not said */
+    char guess[160];        /* what is taken for teams of a size that has not run; "" */
 };
 
 /* Reads the record at `path`, of a run of the job's problem, and puts into the model what it
@@ -19,7 +20,9 @@ struct times_file {
  * each kind of units (exchange_s over the bytes of their faces, at the rate of the median instance,
  * as the tasks' seconds are; the unit that receives takes it, between units as within one). CPU
  * units of a size that was not run take the times of the nearest one, in proportion to cores; kinds
- * that were not run at all keep the seconds that the model has, which must then not be 0.
+ * that were not run at all keep the seconds that the model has, which must then not be 0. What a
+ * step takes beside tasks and faces is the median's "beside_s" on any units, and the machine's
+ * "wake_s" where there are several units, not one, and they have slept.
  *
  * 0, or an exit status after a message that names what the record lacks. */
 int times_file_read(struct times_file *out, const char *path, const struct job *job,

@@ -1,0 +1,63 @@
+/* What it takes to wake a thread on another core, measured with one that sleeps at a gate, as the
+ * units' leaders do. */
+#include "record/wake.h"
+#include "base/cpus.h"
+#include "base/gate.h"
+#include "base/thread.h"
+#include <evener/clock.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 15 };
+
+#define ASLEEP 50e-6 /* s until a thread that is at the gate sleeps, and its core does */
+
+struct sleeper {
+    struct gate call, answer;
+    struct cpus cores; /* where it sleeps */
+    double woke;
+};
+
+static void *answer(void *p) {
+    struct sleeper *s = p;
+    cpus_set(0, &s->cores);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        gate_wait(&s->call, i);
+        s->woke = evn_now();
+        gate_open(&s->answer);
+    }
+    return NULL;
+}
+
+/* Seconds from a call until it has begun. */
+static double call(struct sleeper *s, unsigned round) {
+    while (!atomic_load(&s->call.sleepers)) sched_yield();
+    double begin = evn_now() + ASLEEP;
+    while (evn_now() < begin) continue;
+    begin = evn_now();
+    gate_open(&s->call);
+    gate_wait(&s->answer, round);
+    return s->woke - begin;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double record_wake(const evn_machine *m) {
+    struct sleeper s = {0};
+    double seconds[ROUNDS];
+    pthread_t thread;
+    for (int c = 0; c < evn_machine_cores(m); c++)
+        if (evn_machine_core_number(m, c) != sched_getcpu())
+            cpus_add(&s.cores, evn_machine_core_number(m, c));
+    gate_init(&s.call, 0);
+    gate_init(&s.answer, GATE_SPIN);
+    if (evn_machine_cores(m) < 2 || thread_make(&thread, answer, &s)) return NAN;
+    for (unsigned i = 0; i < ROUNDS; i++) seconds[i] = call(&s, i);
+    pthread_join(thread, NULL);
+    qsort(seconds, ROUNDS, sizeof *seconds, by_value);
+    return seconds[ROUNDS / 4];
+}

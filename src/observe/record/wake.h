@@ -1,0 +1,12 @@
+/* What it takes to wake a unit. */
+#ifndef RECORD_WAKE_H
+#define RECORD_WAKE_H
+
+#include <evener/machine.h>
+
+/* Lower quartile of the seconds from a call until a thread that sleeps on another core of the
+ * machine has begun; NaN: there is no other core, or no thread. Takes some ms at most where cores
+ * are free. */
+double record_wake(const evn_machine *machine);
+
+#endif
