@@ -6,8 +6,8 @@
  *         site, bounds, list of units
  *         if (evn_cu_enter(..) /= 0) then
  *     !$omp parallel ..              whose forking the run-time takes over: once on each unit
- *             do                     the next iteration is drawn
- *                 do i = i, i, 1     once: the compiler sees to it that the body leaves i alone
+ *             do                     the next iterations are drawn, and each of them
+ *                 do i = i, i, one   once: the compiler sees to it that the body leaves i alone
  *                     the body, as it stands, and the end of its loop
  *                 how the loop was left is looked at, and its values are kept
  *             end do
@@ -342,15 +342,34 @@ static void put_bounds(struct emit *e) {
               "1_evn_cu_int)");
 }
 
-/* The loop variables of iteration evn_N_t. */
-static void put_indices(struct emit *e) {
-    for (int k = 0; k < e->nest->loops; k++) {
-        const struct token *v = &e->nest->loop[k].variable;
-        line(e, v->begin);
-        put_k(e, k, "call evn_cu_index(%.*s, evn_N_fromK, evn_cu_digit(evn_N_t", NAME(e, v));
+/* The variable of loop `k` of the user's in iteration evn_N_t, or behind the loop, without a call;
+ * in a BLOCK in which the functions are Fortran's, whatever the program calls so. */
+static void put_index(struct emit *e, int k, int behind) {
+    const struct token *v = &e->nest->loop[k].variable;
+    line(e, v->begin);
+    say_k(e, k, "associate (evn_N_indexK => %.*s)", NAME(e, v));
+    say(e, "block");
+    say(e, "intrinsic :: int, kind");
+    put_k(e, k, "evn_N_indexK = int(evn_N_fromK + ");
+    if (behind) {
+        put_k(e, k, "evn_N_tripsK");
+    } else { /* a digit of the iteration's number */
+        put_n(e, "(evn_N_t");
         for (int under = k + 1; under < e->nest->loops; under++) put_k(e, under, " / evn_N_tripsK");
-        say_k(e, k, ", evn_N_tripsK), evn_N_stepK)");
+        if (k) {
+            put_n(e, " - evn_N_t");
+            for (int under = k; under < e->nest->loops; under++) put_k(e, under, " / evn_N_tripsK");
+            put_k(e, k, " * evn_N_tripsK");
+        }
+        put(&e->line, ")");
     }
+    say_k(e, k, " * evn_N_stepK, kind(evn_N_indexK))");
+    say(e, "end block");
+    say(e, "end associate");
+}
+
+static void put_indices(struct emit *e) {
+    for (int k = 0; k < e->nest->loops; k++) put_index(e, k, 0);
     line(e, e->d->begin);
 }
 
@@ -712,10 +731,7 @@ static void put_lasts(struct emit *e) {
     }
     for (int k = 0; k < e->nest->loops; k++) {
         const struct token *v = &e->nest->loop[k].variable;
-        line(e, v->begin);
-        if (token_among(&e->f->flat, v, e->behind, e->behinds))
-            say_k(e, k, "call evn_cu_index(%.*s, evn_N_fromK, evn_N_tripsK, evn_N_stepK)",
-                  NAME(e, v));
+        if (token_among(&e->f->flat, v, e->behind, e->behinds)) put_index(e, k, 1);
     }
     line(e, e->d->begin);
     say(e, "end if");
@@ -809,14 +825,25 @@ static void put_region_end(struct emit *e) {
     say(e, "!$omp end parallel");
 }
 
-/* The user's loops, each of which runs once, with the value that its variable has. The step is no
- * constant, so that the number of iterations is counted before. */
+/* Steps of the user's loops, of their variables' kinds. They are no constants, so that iterations
+ * are counted before. */
+static void put_ones(struct emit *e) {
+    for (int k = 0; k < e->nest->loops; k++) {
+        const struct token *v = &e->nest->loop[k].variable;
+        line(e, v->begin);
+        say(e, "%.*s = 0", NAME(e, v));
+        say_k(e, k, "associate (evn_N_oneK => evn_cu_one(%.*s))", NAME(e, v));
+    }
+    line(e, e->d->begin);
+}
+
+/* The user's loops, each of which runs once, with the value that its variable has. */
 static void put_heads(struct emit *e) {
     for (int k = 0; k < e->nest->loops; k++) {
         const struct counted *c = &e->nest->loop[k];
         const int n = token_length(&c->variable);
         const char *v = token_letters(&e->f->flat, &c->variable);
-        say_k(e, k, "evn_N_atK = evn_cu_integer(%.*s)", n, v);
+        say_k(e, k, "evn_N_atK = %.*s", n, v);
     }
     for (int k = 0; k < e->nest->loops; k++) {
         const struct counted *c = &e->nest->loop[k];
@@ -826,7 +853,7 @@ static void put_heads(struct emit *e) {
         if (width(c->name)) put(&e->line, "%.*s: ", width(c->name), letters(e, c->name));
         put(&e->line, "do");
         if (c->label) put(&e->line, " %d", c->label);
-        say(e, " %.*s = %.*s, %.*s, evn_cu_one(%.*s)", n, v, n, v, n, v, n, v);
+        say_k(e, k, " %.*s = %.*s, %.*s, evn_N_oneK", n, v, n, v, n, v);
     }
 }
 
@@ -835,7 +862,9 @@ static void put_heads(struct emit *e) {
 static void put_behind(struct emit *e) {
     for (int k = e->nest->loops - 1; k >= 0; k--) {
         const struct token *v = &e->nest->loop[k].variable;
-        say_k(e, k, "call evn_cu_behind(evn_N_atK, evn_cu_integer(%.*s))", NAME(e, v));
+        say_k(e, k,
+              "if (%.*s /= evn_N_atK + 1) call evn_cu_behind(evn_N_atK, evn_cu_integer(%.*s))",
+              NAME(e, v), NAME(e, v));
     }
 }
 
@@ -939,6 +968,7 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
     else
         say(&e, "if (evn_cu_distribute(evn_N, evn_N_trips) /= 0) then");
     put_region(&e);
+    put_ones(&e);
     say(&e, "do");
     say(&e, "evn_N_t = evn_cu_range(evn_N_end)");
     say(&e, "if (evn_N_t < 0) exit");
@@ -953,6 +983,7 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
     put_kept(&e);
     say(&e, "end do");
     say(&e, "end do");
+    for (int k = 0; k < nest->loops; k++) say(&e, "end associate");
     put_region_end(&e);
     say(&e, "end if");
     put_sums(&e);

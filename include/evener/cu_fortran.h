@@ -26,25 +26,16 @@ evn_cu_int evn_cu_integer_2(short x);
 evn_cu_int evn_cu_integer_4(int x);
 evn_cu_int evn_cu_integer_8(long long x);
 
-/* Sets a loop variable of each kind to from + t * step. */
-void evn_cu_index_1(signed char *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
-void evn_cu_index_2(short *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
-void evn_cu_index_4(int *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
-void evn_cu_index_8(long long *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
-
 /* 1, of the kind of x, opaque to the compiler. */
 signed char evn_cu_one_1(signed char x);
 short evn_cu_one_2(short x);
 int evn_cu_one_4(int x);
 long long evn_cu_one_8(long long x);
 
-/* Called after an iteration, which is a user's loop that runs once: checks that the loop variable
- * went from `was` to `is` = was + 1. Otherwise the body has left the loop or changed the variable,
- * and the program ends. */
+/* Called after an iteration, which is a user's loop that runs once, where its variable is not seen
+ * to have gone from `was` to `is` = was + 1. Where it had not its largest value, the body has left
+ * the loop or changed the variable, and the program ends. */
 void evn_cu_behind(evn_cu_int was, evn_cu_int is);
-
-/* t modulo trips: the index of one of several collapsed loops in iteration `t`. */
-evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips);
 
 /* Copies value t of evn_cu_parts(), `bytes` each, from a variable, or into one. */
 void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *variable);

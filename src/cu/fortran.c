@@ -57,19 +57,6 @@ evn_cu_int evn_cu_integer_2(short x) { return x; }
 evn_cu_int evn_cu_integer_4(int x) { return x; }
 evn_cu_int evn_cu_integer_8(long long x) { return x; }
 
-void evn_cu_index_1(signed char *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
-    *x = (signed char)(from + t * step);
-}
-void evn_cu_index_2(short *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
-    *x = (short)(from + t * step);
-}
-void evn_cu_index_4(int *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
-    *x = (int)(from + t * step);
-}
-void evn_cu_index_8(long long *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
-    *x = from + t * step;
-}
-
 signed char evn_cu_one_1(signed char x) { return (void)x, 1; }
 short evn_cu_one_2(short x) { return (void)x, 1; }
 int evn_cu_one_4(int x) { return (void)x, 1; }
@@ -92,8 +79,6 @@ void evn_cu_behind(evn_cu_int was, evn_cu_int is) {
     cu_die(NULL, "the body of the loop over compute units has changed the loop's variable; its "
                  "iterations are counted before they run");
 }
-
-evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips) { return t % trips; }
 
 void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *variable) {
     memcpy((char *)part + (size_t)t * bytes, variable, bytes);

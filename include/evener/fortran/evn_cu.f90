@@ -47,7 +47,6 @@ module evn_cu
         integer(evn_cu_int) function evn_cu_team() bind(c); import; end
         integer(evn_cu_int) function evn_cu_range(end) bind(c); import; integer(evn_cu_int), intent(out) :: end; end
         subroutine evn_cu_behind(was, is) bind(c); import; integer(evn_cu_int), value :: was, is; end
-        integer(evn_cu_int) function evn_cu_digit(t, trips) bind(c); import; integer(evn_cu_int), value :: t, trips; end
     end interface
 
     interface evn_cu_integer
@@ -62,17 +61,6 @@ module evn_cu
         integer(evn_cu_int_2) function evn_cu_one_2(x) bind(c); import; integer(evn_cu_int_2), value :: x; end
         integer(evn_cu_c_int) function evn_cu_one_4(x) bind(c); import; integer(evn_cu_c_int), value :: x; end
         integer(evn_cu_int) function evn_cu_one_8(x) bind(c); import; integer(evn_cu_int), value :: x; end
-    end interface
-
-    interface evn_cu_index
-        subroutine evn_cu_index_1(x, from, t, step) bind(c); import
-            integer(evn_cu_int_1), intent(out) :: x; integer(evn_cu_int), value :: from, t, step; end
-        subroutine evn_cu_index_2(x, from, t, step) bind(c); import
-            integer(evn_cu_int_2), intent(out) :: x; integer(evn_cu_int), value :: from, t, step; end
-        subroutine evn_cu_index_4(x, from, t, step) bind(c); import
-            integer(evn_cu_c_int), intent(out) :: x; integer(evn_cu_int), value :: from, t, step; end
-        subroutine evn_cu_index_8(x, from, t, step) bind(c); import
-            integer(evn_cu_int), intent(out) :: x; integer(evn_cu_int), value :: from, t, step; end
     end interface
 
     ! a variable of any type, as memory
