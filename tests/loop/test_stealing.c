@@ -98,6 +98,27 @@ TEST(stealing_in_place) {
     for (int u = 0; u < 2; u++) steal(u, 1);
 }
 
+/* Ranges that the units are given of tasks that take next to nothing. */
+static evn_status count_ranges(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    for (int end; evn_batch_range(batch, &end) >= 0;) atomic_fetch_add((atomic_int *)arg, 1);
+    return EVN_OK;
+}
+
+/* Units take short tasks one by one only until they know them, in a loop that runs once, too. */
+TEST(first_ranges) {
+    const evn_problem p = {.tasks = 100000, .units = 2};
+    evn_schedule *schedule;
+    evn_loop *loop;
+    atomic_int ranges = 0;
+    assert_ok(evn_schedule_open(&schedule, "auto", &p));
+    assert_ok(evn_loop_open(&loop, units, schedule));
+    assert_ok(evn_loop_run(loop, count_ranges, &ranges));
+    assert_in_range(ranges, 1, p.tasks / 4);
+    evn_loop_close(loop);
+    evn_schedule_close(schedule);
+}
+
 /* A slow unit leaves tasks to a fast one, which may come after the slow one is through: they are
  * done nevertheless, as they are by a slow unit alone. */
 TEST(slow_thief) {

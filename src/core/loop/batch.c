@@ -180,7 +180,7 @@ static double run_ended(const evn_batch *b) {
 /* s of tasks that are not timed together, as far as times are known */
 #define LONG (4 * GRAIN)
 
-enum { PAST = 16 }; /* tasks of the batch before each one that is timed together with others */
+enum { PAST = 16 }; /* tasks of the instance before each one that is timed together with others */
 
 /* Ends the tasks at hand. The next ones are as many as take GRAIN if they are as long as these. */
 static void end_run(evn_batch *b) {
@@ -192,7 +192,7 @@ static void end_run(evn_batch *b) {
     else
         charge_together(b, b->timed, count, now);
     b->timed = b->next;
-    const int most = b->timed < PAST * GRAIN_MAX ? b->timed / PAST : GRAIN_MAX;
+    const int past = w->tasks + b->timed, most = past < PAST * GRAIN_MAX ? past / PAST : GRAIN_MAX;
     w->together = seconds * most > GRAIN * count ? (int)(GRAIN * count / seconds) : most;
     w->met_long |= seconds > LONG;
 }

@@ -72,9 +72,14 @@ void lists_fill(evn_loop *loop) {
     for (int u = 0; u < loop->count; u++) ends_fill(&loop->worker[u].ends, loop->worker[u].listed);
 }
 
+/* Tasks taken at a time: before times are known, as many as the unit times together by now. */
+static int at_a_time(const evn_loop *loop, const struct worker *w) {
+    return loop->task_seconds > 0 || w->together < loop->grain ? loop->grain : w->together;
+}
+
 const int *lists_own(const evn_loop *loop, struct worker *w, int *count) {
     int first = 0;
-    const int most = loop->steals && !loop->alone.now ? loop->grain : INT_MAX;
+    const int most = loop->steals && !loop->alone.now ? at_a_time(loop, w) : INT_MAX;
     *count = ends_take(&w->ends, most, 0, &first);
     return w->own + first;
 }
@@ -99,12 +104,13 @@ static int is_worth(const evn_loop *loop, const struct worker *w, const struct w
 }
 
 /* Whether its unit cannot be expected to do them soon: it has not begun, or has much to do. */
-static int is_late(const evn_loop *loop, const struct worker *owner, int left) {
-    return left == owner->listed || left * loop->task_seconds > LATE;
+static int is_late(double each, const struct worker *owner, int left) {
+    return left == owner->listed || left * each > LATE;
 }
 
 /* The unit whose tasks are to be taken; NULL: none. *left: tasks that are left with any unit. */
 static struct worker *find_late(evn_loop *loop, const struct worker *w, int all, int *left) {
+    const double s = loop->task_seconds, each = s > 0 || !w->tasks ? s : w->busy / w->tasks;
     struct worker *from = NULL;
     int most = 0;
     *left = 0;
@@ -114,7 +120,7 @@ static struct worker *find_late(evn_loop *loop, const struct worker *w, int all,
         const int here = ends_left(&other->ends);
         if (!here || !is_worth(loop, w, other, here)) continue;
         *left += here;
-        if (here > most && (all || is_late(loop, other, here))) most = here, from = other;
+        if (here > most && (all || is_late(each, other, here))) most = here, from = other;
     }
     return from;
 }
@@ -137,7 +143,7 @@ const int *lists_steal(evn_loop *loop, struct worker *w, int *count) {
     while ((from = wait_for_late(loop, w))) {
         const int left = ends_left(&from->ends);
         /* take a part of the list, so that others find some */
-        const int part = left / 4 < loop->grain ? left / 4 : loop->grain;
+        const int most = at_a_time(loop, w), part = left / 4 < most ? left / 4 : most;
         int first = 0;
         *count = ends_take(&from->ends, loop->alone.now ? left : part ? part : 1, 1, &first);
         if (*count) return from->own + first;
