@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Plans beside runs: a record on one core, a plan of it for other units, and a run there with the planned owners; predicted seconds
-of a step over the median of those measured; of that the median, least and largest of rounds. Wants a quiet machine: its figures are of the wall's clock.
+of a step over the median of those measured; of that the median, least and largest of rounds, then the least predicted over the least measured. Wants a
+quiet machine: its figures are of the wall's clock.
 
 Run: suite/bench/plans.py [--build build] [--units 2:CPU:1] [--rounds 9]"""
 import argparse
@@ -39,7 +40,7 @@ def main():
     parser.add_argument("--units", default="2:CPU:1")
     parser.add_argument("--rounds", type=int, default=9)
     asked = parser.parse_args()
-    print(f"predicted over measured step on {asked.units}, from runs on 1:CPU:1; median (least to largest of {asked.rounds})")
+    print(f"predicted over measured step on {asked.units}, from runs on 1:CPU:1; median (least to largest of {asked.rounds}), least over least")
     with tempfile.TemporaryDirectory() as folder:
         one, two, plan = (os.path.join(folder, name) for name in ("one.json", "two.json", "plan"))
         for name, program in programs(asked.build).items():
@@ -53,7 +54,8 @@ def main():
                     ran = record(program, asked.units, two, plan=plan)
                     measured[schedule].append(ran["median"]["step_s"])
             for schedule in SCHEDULES:
-                print(f"{name:9s} {schedule:8s} %.3f (%.3f to %.3f)" % turns.ratios(predicted[schedule], measured[schedule]))
+                print(f"{name:9s} {schedule:8s} %.3f (%.3f to %.3f)" % turns.ratios(predicted[schedule], measured[schedule]),
+                      "%.3f" % (min(predicted[schedule]) / min(measured[schedule])))
 
 
 if __name__ == "__main__":
