@@ -45,7 +45,7 @@ parser.add_argument("--only", default="", help="rows with this word in their nam
 options = parser.parse_args()
 
 RUNS = {}
-for app in ("bt-mz", "sp-mz", "lu-mz"):
+for app in ("bt-mz", "sp-mz", "lu-mz", "ft", "mg"):
     for units in ("1:CPU:1", "2:CPU:1"):
         RUNS[f"{app} {options.class_} {units}"] = ["run", app, "--class", options.class_, "--units", units]
 for units in ("1:CPU:1", "2:CPU:1"):

@@ -78,7 +78,7 @@ TEST(too_few_charges) {
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* What the library computes, swept in `cuts` ranges. */
+/* What the library computes, swept in `cuts` ranges, and in strips where there are several. */
 struct computed {
     struct problem p;
     double norm;
@@ -108,6 +108,7 @@ static struct computed compute(int n, int steps, int b, int cuts) {
     struct work work;
     assert_ok(grid_open(&c.p.grid, n));
     assert_int_equal(work_open(&work, n), 0);
+    if (cuts > 1) work.strip = 1; /* the narrowest */
     /* whatever is not u of the finest level is computed before it is read */
     const struct level *level = &c.p.grid.level[c.p.grid.finest];
     memset(c.p.grid.memory, 0xff, c.p.grid.bytes);

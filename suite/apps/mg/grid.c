@@ -13,7 +13,7 @@ struct level level_shape(int n) {
 static size_t field(const struct level *l) { return (size_t)l->plane * (size_t)l->n; }
 
 static size_t doubles(int n) {
-    size_t sum = 0;
+    size_t sum = GRID_SIDES * (size_t)(level_shape(n).row * n);
     for (int m = 2; m <= n; m *= 2) {
         const struct level l = level_shape(m);
         sum += field(&l) * (m == n ? 1 : 2);
@@ -58,6 +58,7 @@ evn_status grid_open(struct grid *g, int n) {
         level->r = next;
         next += field(level);
     }
+    g->sides = next;
     grid_planes(g);
     return EVN_OK;
 }

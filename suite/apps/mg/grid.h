@@ -11,7 +11,7 @@
 #include <evener/program.h>
 #include <stddef.h>
 
-enum { GRID_LEVELS = 12 };
+enum { GRID_LEVELS = 12, GRID_SIDES = 8 };
 
 struct level {
     int n;
@@ -25,6 +25,7 @@ struct grid {
     /* Address of a plane of the finest level's u beside the swept range: its own, or that of a copy
      * from another rank. */
     double **plane;
+    double *sides; /* GRID_SIDES rows a plane, of whatever level is swept (mg/slabs/sweep.c) */
     void *memory;
     size_t bytes; /* bytes of `memory` */
 };

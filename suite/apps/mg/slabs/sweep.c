@@ -1,12 +1,17 @@
-/* The stages of a sweep, and the order in which groups of rows go through them. */
+/* The stages of a sweep, and the order in which strips go through them. */
 #include "mg/slabs/sweep.h"
 #include "common/run/huge_alloc.h"
+#include "common/simd/lanes.h"
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a strip's part of a plane. Some ten of these are under way, in the second-level cache:
+ * processors with 8 lanes have larger ones. */
+enum { STRIP = (LANES == 8 ? 64 : 32) << 10 };
+
 ptrdiff_t work_doubles(int n) {
     const struct level l = level_shape(n);
-    return (3 + SWEEP_ASIDE) * l.plane + 16 * l.row;
+    return (3 + SWEEP_ASIDE) * l.plane + (16 + 2 * GRID_SIDES) * l.row;
 }
 
 int work_open(struct work *w, int n) {
@@ -16,6 +21,8 @@ int work_open(struct work *w, int n) {
     w->r = w->memory;
     w->aside = w->r + 3 * l.plane;
     w->row = w->aside + SWEEP_ASIDE * l.plane;
+    w->sides = w->row + 16 * l.row;
+    w->strip = STRIP;
     return 0;
 }
 
@@ -54,13 +61,34 @@ static void gather(const struct level *level, double *const plane[3], int b, str
         for (int j = 0; j < 4; j++) rows->at[k][j] = row_of(level, plane[k], 2 * b - 1 + j);
 }
 
-/* Pairs of rows that go through a stage before the next one has them: what rows that lie side by
- * side share is then in the first-level cache, and what a stage has made still in the second. Pair
- * by pair finest sweeps took 1.2 times as long on a Zen 5; strips of few rows, each through all
- * planes, as long as that: they save reads of the third-level cache, which do not bound it. */
-static int group_of(const struct level *level) {
-    const int bytes = 128 << 10, pairs = bytes / (int)(2 * level->row * (int)sizeof(double));
+/* ---- strips --------------------------------------------------------------------------------- */
+
+/* Pairs of rows a strip. */
+static int strip_of(const struct sweep *s) {
+    const int pairs = s->work->strip / (int)(2 * s->level->row * (int)sizeof(double));
     return pairs > 4 ? pairs : 4;
+}
+
+/* r of plane k where strips meet: the last four rows of the strip before, and the first four of
+ * all, which the last strip is beside. Those of planes beside the range are its own. */
+enum side { LAST, FIRST, SIDE_ROWS = GRID_SIDES / 2 };
+
+static double *side_of(const struct sweep *s, int k, enum side side) {
+    const ptrdiff_t plane = GRID_SIDES * s->level->row;
+    double *sides = k < s->begin ? s->work->sides
+                    : k < s->end ? s->p->grid.sides + k * plane
+                                 : s->work->sides + plane;
+    return sides + side * SIDE_ROWS * s->level->row;
+}
+
+static void keep(const struct sweep *s, int k, enum side side, int b) {
+    memcpy(side_of(s, k, side), row_of(s->level, plane_r(s, k), 2 * b),
+           (size_t)(SIDE_ROWS * s->level->row) * sizeof(double));
+}
+
+static void bring(const struct sweep *s, int k, enum side side, int b) {
+    memcpy(row_of(s->level, plane_r(s, k), 2 * b), side_of(s, k, side),
+           (size_t)(SIDE_ROWS * s->level->row) * sizeof(double));
 }
 
 /* ---- the stages, of rows 2 b and 2 b + 1 of plane k ---------------------------------------- */
@@ -87,14 +115,12 @@ static void add_charges(const struct sweep *s, double *const row[2], int k, int 
  * computes, or the stage that reads them would wait for it. */
 enum { FETCH_FROM = 128 };
 
-/* Rows of u that the first stage takes a group after it has led the third one to pair b of plane k.
- */
+/* Rows of u that the first stage takes on the next plane, beside pair b of plane k in the third
+ * one. */
 static double *const *next_u(const struct sweep *s, int k, int b, double *row[2]) {
-    const int pairs = s->level->n / 2, pair = b + 2 + group_of(s->level);
-    const int next = pair >= pairs && k + 3 < s->end + 2;
-    double *u = plane_u(s, k + 2 + next);
-    for (int j = 0; j < 2; j++) row[j] = row_of(s->level, u, 2 * pair + j);
-    return s->level->n < FETCH_FROM ? NULL : row;
+    if (s->level->n < FETCH_FROM || k + 3 >= s->end + 2) return NULL;
+    for (int j = 0; j < 2; j++) row[j] = row_of(s->level, plane_u(s, k + 3), 2 * (b + 2) + j);
+    return row;
 }
 
 static void residual(const struct sweep *s, int k, int b) {
@@ -159,56 +185,75 @@ static double *average(const struct sweep *s, int which, int j) {
     return s->work->row + (8 * which + (j & 7)) * s->level->row;
 }
 
-/* The fourth stage, of coarse plane k: takes pair b of its five planes, and makes the coarse row
- * that this completes. Pairs come in order from 1 on; pair n/2 is 0 again, and n/2 + 1 and n/2 + 2
- * are there once more for the last rows. */
-static void restrict_pair(const struct sweep *s, double *const u[5], int k, int b) {
-    const struct level *level = s->level, *to = s->below;
-    const double *from[2][5];
+/* The fourth stage, of coarse plane k: takes pair b of its five planes. */
+static void average_pair(const struct sweep *s, double *const u[5], int b) {
     for (int j = 2 * b; j < 2 * b + 2; j++) {
         const double *row[5];
-        for (int q = 0; q < 5; q++) row[q] = row_of(level, u[q], j);
-        rows_averages(average(s, 0, j), average(s, 1, j), row, level->n);
+        for (int q = 0; q < 5; q++) row[q] = row_of(s->level, u[q], j);
+        rows_averages(average(s, 0, j), average(s, 1, j), row, s->level->n);
     }
-    if (b < 3) return;
+}
+
+/* Coarse row b - 1, which pair b completes after pairs b - 2 and b - 1. */
+static void restrict_pairs(const struct sweep *s, int k, int b) {
+    const struct level *to = s->below;
+    const double *from[2][5];
     for (int which = 0; which < 2; which++)
         for (int q = 0; q < 5; q++) from[which][q] = average(s, which, 2 * b - 3 + q);
     double *r = row_of(to, level_plane(to, to->r, k), b - 1);
-    rows_last(r, from[0], from[1], level->n);
-    charges_restrict(&s->p->charges, r, level->n, (b - 1) & (to->n - 1), k);
+    rows_last(r, from[0], from[1], s->level->n);
+    charges_restrict(&s->p->charges, r, s->level->n, (b - 1) & (to->n - 1), k);
+}
+
+/* Pairs [from, to); pairs come in order from 1 on; pair n/2 is 0 again, and n/2 + 1 and n/2 + 2 are
+ * there once more for the last rows. A strip makes the averages of two pairs of the one before
+ * again. */
+static void restrict_strip(const struct sweep *s, double *const u[5], int k, int from, int to) {
+    for (int b = from > 2 ? from - 2 : 1; b < to; b++) {
+        average_pair(s, u, b);
+        if (b >= 3 && b >= from) restrict_pairs(s, k, b);
+    }
 }
 
 /* ---- a plane through the stages ------------------------------------------------------------ */
 
 static int within(int k, int begin, int end) { return k >= begin && k < end; }
 
+/* A strip of pairs of rows, [from, to) of 0 to n/2 + 6. */
+struct strip {
+    int from, to;
+};
+
+/* r of pairs two behind, with what the strips beside this one have need of. */
+static void residual_strip(const struct sweep *s, int k, struct strip strip) {
+    const int pairs = s->level->n / 2, last = strip.to > pairs;
+    if (strip.from) bring(s, k, LAST, strip.from - 4);
+    for (int b = strip.from; b < strip.to; b++)
+        if (within(b, 2, pairs + 2)) residual(s, k, b - 2);
+    if (!last) keep(s, k, LAST, strip.to - 4);
+    if (!strip.from && !last) keep(s, k, FIRST, 0);
+    if (strip.from && last) bring(s, k, FIRST, 0);
+}
+
 /* Plane t enters; r is two pairs of rows behind it and a plane, u two more; what is made of the
  * last residual follows u: the coarse plane whose five planes are complete with this one, or the
  * squares of the plane before. */
-static void sweep_plane(const struct sweep *s, int t) {
+static void sweep_plane(const struct sweep *s, int t, struct strip strip) {
     const int pairs = s->level->n / 2, k = (t - 5) / 2;
-    const int enters = t < s->end + 2, first = within(t - 1, s->begin - 1, s->end + 1),
-              second = within(t - 2, s->begin, s->end),
-              third = s->what & SWEEP_RESTRICT && t & 1 && within(t - 5, s->begin + 1, s->end - 3),
+    const int third = s->what & SWEEP_RESTRICT && t & 1 && within(t - 5, s->begin + 1, s->end - 3),
               squares = s->what & SWEEP_SQUARES && within(t - 3, s->begin + 1, s->end - 1);
     double *u[5] = {NULL};
     for (int q = 0; (third || squares) && q < 5; q++)
         if (t - 6 + q >= s->begin) u[q] = plane_u(s, t - 6 + q);
-    if (squares) begin_squares(s, t - 3);
-    const int group = group_of(s->level);
-    for (int from = 0, to; from < pairs + 6; from = to) {
-        to = from + group < pairs + 6 ? from + group : pairs + 6;
-        for (int b = from; enters && b < to; b++)
-            if (b < pairs) interpolate(s, t, (b + pairs - 1) % pairs);
-        for (int b = from; first && b < to; b++)
-            if (within(b, 2, pairs + 2)) residual(s, t - 1, b - 2);
-        for (int b = from; second && b < to; b++)
-            if (within(b, 4, pairs + 4)) smooth(s, t - 2, b - 3);
-        for (int b = from; third && b < to; b++)
-            if (b >= 4) restrict_pair(s, u, k, b - 3);
-        for (int b = from; squares && b < to; b++)
-            if (b >= 6) square(s, u + 2, t - 3, b - 4);
-    }
+    for (int b = strip.from; t < s->end + 2 && b < strip.to; b++)
+        if (b < pairs) interpolate(s, t, (b + pairs - 1) % pairs);
+    if (within(t - 1, s->begin - 1, s->end + 1)) residual_strip(s, t - 1, strip);
+    for (int b = strip.from; within(t - 2, s->begin, s->end) && b < strip.to; b++)
+        if (within(b, 4, pairs + 4)) smooth(s, t - 2, b - 3);
+    if (third) restrict_strip(s, u, k, strip.from - 3, strip.to - 3);
+    if (squares && !strip.from) begin_squares(s, t - 3);
+    for (int b = strip.from; squares && b < strip.to; b++)
+        if (b >= 6) square(s, u + 2, t - 3, b - 4);
 }
 
 void sweep_up(const struct problem *p, struct work *work, int l, int begin, int end, double *aside,
@@ -222,7 +267,11 @@ void sweep_up(const struct problem *p, struct work *work, int l, int begin, int 
                             .end = end,
                             .what = what,
                             .aside = aside ? aside : work->aside};
-    for (int t = begin - 2; t < end + 2; t++) sweep_plane(&s, t);
+    const int pairs = s.level->n / 2, most = strip_of(&s);
+    for (int from = 0, to; from < pairs; from = to) {
+        to = from + most < pairs ? from + most : pairs + 6;
+        for (int t = begin - 2; t < end + 2; t++) sweep_plane(&s, t, (struct strip){from, to});
+    }
 }
 
 /* Plane k of the finest level's u, wherever it is. */
@@ -249,7 +298,7 @@ static void square_plane(const struct sweep *s, int k) {
 static void restrict_plane(const struct sweep *s, int k) {
     double *u[5];
     for (int q = 0; q < 5; q++) u[q] = finest_plane(s->p, 2 * k - 1 + q);
-    for (int b = 1; b < s->level->n / 2 + 3; b++) restrict_pair(s, u, k, b);
+    restrict_strip(s, u, k, 1, s->level->n / 2 + 3);
 }
 
 static struct sweep of_finest(const struct problem *p, struct work *work) {

@@ -1,19 +1,21 @@
 /* Sweeps: one pass over a range of a level's planes that does all that the way up does there, and
  * on the finest level what the next way down begins with.
  *
- * Plane after plane, and a group of rows after the other within a plane, four stages follow each
- * other, each as closely as its operands allow:
+ * Strip after strip of some rows, and within one plane after plane, four stages follow each other,
+ * each as closely as its operands allow:
  *
  *     u = u + Q z      of plane t        (below the finest level: u = Q z)
  *     r = v - A u      of plane t - 1
  *     u = u + S r      of plane t - 2
  *     P (v - A u)      of the coarse plane that needs no plane of u behind t - 2 (finest level)
  *
- * so that a plane of u comes from memory once and goes there once, r is three planes in cache, and
- * the last residual is nowhere, but for its squares after the last cycle. Memory is u's own: what
- * the stages read of planes outside of the range they compute themselves, in planes aside that
- * begin as copies of the neighbours' (finest level) or as nothing (below). So ranges can be swept
- * at the same time, and a plane's bits do not depend on how planes are cut into ranges. */
+ * so that a strip of u comes from memory once and goes there once, r is three planes of it in
+ * cache, and the last residual is nowhere, but for its squares after the last cycle. A strip begins
+ * where the one before has ended, of each stage: what it has need of there is u, and four rows of r
+ * a plane, which are kept. Memory is u's own: what the stages read of planes outside of the range
+ * they compute themselves, in planes aside that begin as copies of the neighbours' (finest level)
+ * or as nothing (below). So ranges can be swept at the same time, and a plane's bits do not depend
+ * on how planes are cut into ranges. */
 #ifndef MG_SWEEP_H
 #define MG_SWEEP_H
 
@@ -40,6 +42,8 @@ struct work {
     double *r;     /* three planes of the residual */
     double *aside; /* SWEEP_ASIDE planes, for levels below the finest */
     double *row;   /* sixteen rows: of the last residual */
+    double *sides; /* as the grid's, of the planes beside a range */
+    int strip;     /* bytes of a strip's part of a plane */
     void *memory;
 };
 
