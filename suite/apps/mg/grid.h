@@ -11,7 +11,7 @@
 #include <evener/program.h>
 #include <stddef.h>
 
-enum { GRID_LEVELS = 12, GRID_SIDES = 8 };
+enum { GRID_LEVELS = 12, GRID_SIDES = 6 };
 
 struct level {
     int n;

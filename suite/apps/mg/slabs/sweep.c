@@ -9,9 +9,11 @@
  * processors with 8 lanes have larger ones. */
 enum { STRIP = (LANES == 8 ? 64 : 32) << 10 };
 
+enum { AVERAGED = 5 }; /* fine rows a coarse one */
+
 ptrdiff_t work_doubles(int n) {
     const struct level l = level_shape(n);
-    return (3 + SWEEP_ASIDE) * l.plane + (16 + 2 * GRID_SIDES) * l.row;
+    return (3 + SWEEP_ASIDE) * l.plane + (2 * AVERAGED + 2 * GRID_SIDES) * l.row;
 }
 
 int work_open(struct work *w, int n) {
@@ -21,7 +23,7 @@ int work_open(struct work *w, int n) {
     w->r = w->memory;
     w->aside = w->r + 3 * l.plane;
     w->row = w->aside + SWEEP_ASIDE * l.plane;
-    w->sides = w->row + 16 * l.row;
+    w->sides = w->row + 2 * AVERAGED * l.row;
     w->strip = STRIP;
     return 0;
 }
@@ -81,13 +83,13 @@ static double *side_of(const struct sweep *s, int k, enum side side) {
     return sides + side * SIDE_ROWS * s->level->row;
 }
 
-static void keep(const struct sweep *s, int k, enum side side, int b) {
-    memcpy(side_of(s, k, side), row_of(s->level, plane_r(s, k), 2 * b),
+static void keep(const struct sweep *s, int k, enum side side, int j) {
+    memcpy(side_of(s, k, side), row_of(s->level, plane_r(s, k), j),
            (size_t)(SIDE_ROWS * s->level->row) * sizeof(double));
 }
 
-static void bring(const struct sweep *s, int k, enum side side, int b) {
-    memcpy(row_of(s->level, plane_r(s, k), 2 * b), side_of(s, k, side),
+static void bring(const struct sweep *s, int k, enum side side, int j) {
+    memcpy(row_of(s->level, plane_r(s, k), j), side_of(s, k, side),
            (size_t)(SIDE_ROWS * s->level->row) * sizeof(double));
 }
 
@@ -180,9 +182,9 @@ static void begin_squares(const struct sweep *s, int k) {
     memset(s->p->square + 8 * (k & (s->level->n - 1)), 0, 8 * sizeof(double));
 }
 
-/* Where the two averages along z of fine row j are kept: those of four pairs of rows. */
+/* Where the two averages along z of fine row j are kept: as many as a coarse row has need of. */
 static double *average(const struct sweep *s, int which, int j) {
-    return s->work->row + (8 * which + (j & 7)) * s->level->row;
+    return s->work->row + (AVERAGED * which + j % AVERAGED) * s->level->row;
 }
 
 /* The fourth stage, of coarse plane k: takes pair b of its five planes. */
@@ -227,10 +229,10 @@ struct strip {
 /* r of pairs two behind, with what the strips beside this one have need of. */
 static void residual_strip(const struct sweep *s, int k, struct strip strip) {
     const int pairs = s->level->n / 2, last = strip.to > pairs;
-    if (strip.from) bring(s, k, LAST, strip.from - 4);
+    if (strip.from) bring(s, k, LAST, 2 * strip.from - 7);
     for (int b = strip.from; b < strip.to; b++)
         if (within(b, 2, pairs + 2)) residual(s, k, b - 2);
-    if (!last) keep(s, k, LAST, strip.to - 4);
+    if (!last) keep(s, k, LAST, 2 * strip.to - 7);
     if (!strip.from && !last) keep(s, k, FIRST, 0);
     if (strip.from && last) bring(s, k, FIRST, 0);
 }

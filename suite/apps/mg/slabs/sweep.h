@@ -11,8 +11,8 @@
  *
  * so that a strip of u comes from memory once and goes there once, r is three planes of it in
  * cache, and the last residual is nowhere, but for its squares after the last cycle. A strip begins
- * where the one before has ended, of each stage: what it has need of there is u, and four rows of r
- * a plane, which are kept. Memory is u's own: what the stages read of planes outside of the range
+ * where the one before has ended, of each stage: what it has need of there is u, and three rows of
+ * r a plane, which are kept. Memory is u's own: what the stages read of planes outside of the range
  * they compute themselves, in planes aside that begin as copies of the neighbours' (finest level)
  * or as nothing (below). So ranges can be swept at the same time, and a plane's bits do not depend
  * on how planes are cut into ranges. */
@@ -41,7 +41,7 @@ struct problem {
 struct work {
     double *r;     /* three planes of the residual */
     double *aside; /* SWEEP_ASIDE planes, for levels below the finest */
-    double *row;   /* sixteen rows: of the last residual */
+    double *row;   /* some rows, of the last residual */
     double *sides; /* as the grid's, of the planes beside a range */
     int strip;     /* bytes of a strip's part of a plane */
     void *memory;
