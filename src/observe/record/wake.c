@@ -1,6 +1,7 @@
 /* What it takes to wake a thread on another core, measured with one that sleeps at a gate, as the
  * units' leaders do. */
 #include "record/wake.h"
+#include "base/bind.h"
 #include "base/cpus.h"
 #include "base/gate.h"
 #include "base/thread.h"
@@ -15,13 +16,13 @@ enum { ROUNDS = 15 };
 
 struct sleeper {
     struct gate call, answer;
-    struct cpus cores; /* where it sleeps */
+    struct cpus cores; /* where it sleeps, unless EVENER_BIND=none */
     double woke;
 };
 
 static void *answer(void *p) {
     struct sleeper *s = p;
-    cpus_set(0, &s->cores);
+    if (!bind_never()) cpus_set(0, &s->cores);
     for (unsigned i = 0; i < ROUNDS; i++) {
         gate_wait(&s->call, i);
         s->woke = evn_now();
