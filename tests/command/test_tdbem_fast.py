@@ -60,6 +60,25 @@ class Far(Base):
             self.assertEqual(r["hash"], whole["hash"], group)
         self.refuses(["run", "td-bem", *BODY, "--method", "plain", "--ng", "5", "--units", "1:CPU:1", "--steps", "120", "--restart", "c"], "another", page=True)
 
+    def test_devices(self):
+        """What cores have begun a device goes on with, and cores with what it has done; two incidences, and two ranks with a device each."""
+        self.write("two.txt", "b plane 1 1 0\na plane 0 0 1\n")
+        words = ["--method", "fast", "--waves", "two.txt", "--matrices", "m", "--ng", "8", "--checkpoint", "c"]
+        core, device = ["--units", "1:CPU:1"], ["--units", "1:GPU:1", "--oversubscribe", "--devices"]
+        whole = self.march(*words[:-2], *core, "--steps", "96")
+        r = self.march(*words, *core, "--steps", "32")
+        for steps, units, said in ((72, [*device, "emulated"], "^device: emulated"), (96, core, "^cores: the units have no device$")):
+            r = self.march(*words, *units, "--steps", str(steps), "--restart", "c")
+            self.assertRegex(r["far"]["reason"], said)
+        for mine, other in zip(r["incidences"], whole["incidences"]):
+            for name in ("most", "latest"):
+                self.assertAlmostEqual(mine["norms"][name], other["norms"][name], delta=1e-11)
+            self.assertAlmostEqual(mine["null_field"], other["null_field"], delta=1e-11)
+        one, two = (self.march(*words[:-2], *device, "emulated", "--processes", many, "--steps", "40") for many in "12")
+        self.assertEqual(one["hash"], two["hash"])
+        r = self.march(*words[:-2], *device, "emulated:1,memory=1MB", "--steps", "1")
+        self.assertRegex(r["far"]["reason"], r"^cores: emulated.* has 1.000 MB of memory, and \d+\.\d+ MB would do$")
+
     def test_matrices(self):
         """Near ones are kept and come back to the bit, from one process and from two."""
         words = ["--method", "fast", "--units", "1:CPU:1", "--steps", "50", "--planes", "z=-0.5", "--admittance", self.filter(), "--matrices"]

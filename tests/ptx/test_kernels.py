@@ -118,12 +118,13 @@ class Full(Quick):
     def test_boundary_elements(self):
         for what in ("", " --ng 1"):
             self.run_workload("td-bem --mesh sphere:1 --steps 8 --units 1:GPU:1" + what)
+        self.suite("tdbem_far", "test_a_device*")
 
     def test_zones(self):
         self.assertRegex(self.example("zones"), r"^7979\.61565179")
 
-    def suite(self, name, **variables):
-        self.run_checked([f"{BUILD}/tests/test-{name}"], EVENER_TEST_DEVICE="cuda", **variables)
+    def suite(self, name, *tests, **variables):
+        self.run_checked([f"{BUILD}/tests/test-{name}", *tests], EVENER_TEST_DEVICE="cuda", **variables)
 
     def test_device_suite(self):
         self.suite("device")

@@ -1,8 +1,8 @@
 /* The fast method: cells that have each pair of vertices once, and the far field against the plain
- * method's matrices, which are made another way.
+ * method's matrices, which are made another way; and on a device against the host's.
  * Run: ctest -R tdbem_far */
 #include "check.h"
-#include "tdbem/fast/far.h"
+#include "tdbem/fast/far_gpu.h"
 #include "tdbem/fast/vectors.h"
 #include "tdbem/mesh/mesh_mirror.h"
 #include <complex.h>
@@ -11,6 +11,8 @@
 #include <string.h>
 
 enum { GROUP = 16, STEPS = 96 };
+
+extern const evn_kernel_source far_short_kernels; /* whether products are fused */
 
 /* Wave number of eight edges. */
 static double highest(const struct mesh *m) { return 2 * M_PI / (8 * m->h_mean); }
@@ -301,6 +303,68 @@ TEST(a_state_goes_on) {
     free(past);
     free(kept);
     close_body(&b);
+}
+
+/* Largest difference of a device's sums to the host's, over the largest one; the device's state
+ * goes on after it came home in the middle of a period, to another device. */
+static double device_error(const struct body *b) {
+    const int vertices = b->mesh->vertices, rows = slices_rows(b->mesh, &b->options);
+    double *a = steps_of(b), *want = sums_of(b, a), most = 0, largest = 0;
+    far_state *past[2] = {calloc(b->far->doubles, sizeof **past), malloc(sizeof **past)};
+    const int turn = 4 * b->far->period + b->far->period / 2;
+    evn_device *device;
+    struct far_gpu *gpu;
+    assert_non_null(past[0]);
+    assert_int_equal(evn_device_open(&device, test_device(), 0), EVN_OK);
+    assert_int_equal(far_gpu_open(&gpu, b->far, device, 2), EVN_OK);
+    assert_true((double)evn_device_used(device) <= far_gpu_bytes(b->far, 2) + 4096);
+    assert_int_equal(far_gpu_take(gpu, 0, past[0]), EVN_OK);
+    for (int n = 1, now = 0; n <= STEPS; n++) {
+        if (n == turn) {
+            assert_int_equal(far_gpu_home(gpu, 0), EVN_OK);
+            past[1] = realloc(past[1], b->far->doubles * sizeof **past);
+            memcpy(past[now = 1], past[0], b->far->doubles * sizeof **past);
+            assert_int_equal(far_gpu_take(gpu, 1, past[1]), EVN_OK);
+        }
+        assert_int_equal(far_gpu_begin(gpu, now, n), EVN_OK);
+        for (int i = 0; i < rows; i++) {
+            const double is = far_sum(b->far, past[now], n, i), was = want[n * rows + i];
+            if (!isfinite(is)) fail_msg("step %d, row %d: %g for %g", n, i, is, was);
+            most = fmax(most, fabs(is - was));
+            largest = fmax(largest, fabs(was));
+        }
+        assert_int_equal(far_gpu_note(gpu, now, n, a + n * vertices), EVN_OK);
+    }
+    far_gpu_close(gpu);
+    evn_device_close(device);
+    free(past[0]);
+    free(past[1]);
+    free(a);
+    free(want);
+    assert_true(largest > 0);
+    return most / largest;
+}
+
+/* To the bit where nothing is fused. */
+TEST(a_device_has_the_hosts_sums) {
+    static const struct {
+        const char *planes;
+        int kind;
+        double step, accuracy;
+    } cases[] = {{"x=-1.5,z=-0.5", FILTERED, 0.5, 1e-2},
+                 {NULL, TDBEM_SOFT, 0.2, 1e-3},
+                 {NULL, TDBEM_RIGID, 0.3, 2e-5}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct body b;
+        open_body(&b, "box:3,1.5,1,0.3", cases[c].kind, cases[c].step, cases[c].planes);
+        open_far(&b, cases[c].accuracy);
+        if (cases[c].kind != TDBEM_SOFT) assert_int_equal(far_hold_constants(b.far, NULL), EVN_OK);
+        const double error = device_error(&b);
+        print_message("period %d, mean %d, taps %d: %g\n", b.far->period, b.far->mean, b.far->taps,
+                      error);
+        assert_true(error <= (far_short_kernels.contract ? 1e-14 : 0));
+        close_body(&b);
+    }
 }
 
 /* sum over k of values times exp(-i theta k). */

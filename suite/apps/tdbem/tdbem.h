@@ -73,6 +73,7 @@ typedef struct tdbem_result {
     char response[200];      /* what the impulse response's file holds; "": there is none */
     const char *solver;      /* name of the solver that auto has settled on, and why */
     char solver_reason[160];
+    char far_reason[200];                      /* who computes the far field, and why; "": plain */
     double max, max_after, latest, null_field; /* as of a column, the largest of all */
     int columns;
     tdbem_column *column; /* free() it */

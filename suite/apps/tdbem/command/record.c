@@ -80,6 +80,7 @@ void record_problem(const void *state, cJSON *root) {
         record_number(far, "accuracy", job->options.accuracy);
         record_number(far, "values", s.far_values);
         record_number(far, "bytes", s.far_bytes);
+        cJSON_AddStringToObject(far, "reason", r->far_reason);
     }
     cJSON *stream = cJSON_AddObjectToObject(root, "stream");
     record_number(stream, "bytes", r->stream_bytes);

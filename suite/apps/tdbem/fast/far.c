@@ -215,7 +215,7 @@ static evn_status make_places(struct far *f, int group) {
     f->sums = at;
     f->recent = at += (size_t)f->fields * (size_t)f->vertices * (size_t)f->period;
     f->past = at += (size_t)f->vertices * (size_t)f->period;
-    f->kept = group + (f->period > f->mean ? f->period : f->mean);
+    f->kept = group + f->period + f->mean;
     f->doubles = at + (size_t)f->vertices * (size_t)f->kept;
     return EVN_OK;
 }

@@ -76,8 +76,18 @@ struct far {
     size_t *ring, *local; /* [cell]: in a state, of its sources' steps, of its targets' sums */
     size_t sums, recent;  /* in a state: [fields * vertices * period], [period * vertices], means */
     size_t past;          /* likewise: [kept * vertices], step n at n % kept */
-    int kept;             /* so many that a group can be done again */
+    int kept;             /* so many that a group can be done again, and then a period's means */
 };
+
+/* Rings slide on by so much. Step n, from 1 on, of one that has done so `frame` times, and the
+ * solution of a step, one of the last `kept`, in a state. */
+static inline int far_slide(const struct far_level *l) { return l->length - l->reach; }
+static inline int far_place(const struct far_level *l, double frame, int n) {
+    return l->reach + n - 1 - (int)frame * far_slide(l);
+}
+static inline size_t far_past(const struct far *f, int n) {
+    return f->past + (size_t)((n + f->kept) % f->kept) * (size_t)f->vertices;
+}
 
 /* Whether a cell has rows that are summed, of a field and of any. */
 static inline int far_wants_field(const struct far *f, int cell, int field) {

@@ -16,18 +16,8 @@ struct work {
 
 /* ---- rings ---- */
 
-/* Steps t, from 1 on, are at reach + t-1 - frame * slide of a ring. */
-static int ring_slide(const struct far_level *l) { return l->length - l->reach; }
-
 static double *ring_at(const struct far *f, far_state *state, int level, int cell, int step) {
-    const struct far_level *l = &f->level[level];
-    const long frame = (long)state[level];
-    return state + f->ring[cell] + (l->reach + step - 1 - frame * ring_slide(l));
-}
-
-/* The solution of a step, one of the last `kept`. */
-static double *past_at(const struct far *f, far_state *state, int step) {
-    return state + f->past + (size_t)((step + f->kept) % f->kept) * (size_t)f->vertices;
+    return state + f->ring[cell] + far_place(&f->level[level], state[level], step);
 }
 
 /* ---- before a period ---- */
@@ -174,7 +164,7 @@ static void leaf_sums(const struct work *w, int a, int field) {
         const size_t row = (size_t)(field * f->vertices + v);
         double *to = w->state + f->sums + row * (size_t)period;
         for (int q = 0; q < period; q++)
-            to[q] = -f->rest[row] * past_at(f, w->state, w->n + q - period)[v];
+            to[q] = -f->rest[row] * w->state[far_past(f, w->n + q - period) + (size_t)v];
         for (int r = 0; r < of->count; r++) {
             const double weight =
                 of->weight[(size_t)r * (size_t)of->candidates + (size_t)(v - cell->begin)];
@@ -269,7 +259,7 @@ static void slide_rings(const struct work *w, int level, int begin, int end) {
     for (int a = begin; a < end; a++)
         for (int r = 0; r < f->skeletons->of[SOURCES][a].count; r++) {
             double *ring = w->state + f->ring[a] + (size_t)r * (size_t)l->length;
-            memmove(ring, ring + ring_slide(l), (size_t)l->reach * sizeof *ring);
+            memmove(ring, ring + far_slide(l), (size_t)l->reach * sizeof *ring);
         }
 }
 
@@ -278,7 +268,7 @@ static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
     const struct far *f = w->f;
     for (int level = f->cells->level; level >= 0; level--) {
         const int begin = share(f, level, me, cores), end = share(f, level, me + 1, cores);
-        const long frame = (w->n - 1) / ring_slide(&f->level[level]);
+        const long frame = (w->n - 1) / far_slide(&f->level[level]);
         if ((long)w->state[level] != frame) {
             slide_rings(w, level, begin, end);
             evn_crew_barrier(crew);
@@ -293,11 +283,11 @@ static void grow_share(evn_crew *crew, int me, int cores, void *arg) {
 /* The mean over the last steps, by the trapezoidal rule. */
 static void take_mean(const struct far *f, far_state *state, int n) {
     double *to = state + f->recent + (size_t)((n - 1) % f->period) * (size_t)f->vertices;
-    const double *last = past_at(f, state, n), *first = past_at(f, state, n - f->mean);
+    const double *last = state + far_past(f, n), *first = state + far_past(f, n - f->mean);
     for (int v = 0; v < f->vertices; v++) to[v] = 0.5 * (first[v] + last[v]);
     if (!f->mean) return;
     for (int k = 1; k < f->mean; k++) {
-        const double *x = past_at(f, state, n - k);
+        const double *x = state + far_past(f, n - k);
         for (int v = 0; v < f->vertices; v++) to[v] += x[v];
     }
     for (int v = 0; v < f->vertices; v++) to[v] /= f->mean;
@@ -306,7 +296,8 @@ static void take_mean(const struct far *f, far_state *state, int n) {
 void far_note(const struct far *f, far_state *state, int n, const double *a, evn_crew *crew) {
     const int q = (n - 1) % f->period;
     struct work w = {f, state, n - q};
-    memcpy(past_at(f, state, n), a, (size_t)f->vertices * sizeof *a);
-    take_mean(f, state, n);
-    if (q == f->period - 1) evn_crew_run(crew, NULL, cores_for(f, crew), grow_share, &w);
+    memcpy(state + far_past(f, n), a, (size_t)f->vertices * sizeof *a);
+    if (q < f->period - 1) return;
+    for (int t = n - q; t <= n; t++) take_mean(f, state, t);
+    evn_crew_run(crew, NULL, cores_for(f, crew), grow_share, &w);
 }

@@ -1,6 +1,7 @@
 /* The march: groups of steps. For each group the units sum the past; then step after step is solved
  * and gives its share to the rest of the group. */
 #include "tdbem/march/march_device.h"
+#include "tdbem/march/march_far.h"
 #include "tdbem/march/march_ranks.h"
 #include "common/run/hash.h"
 #include <math.h>
@@ -71,7 +72,8 @@ static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
     struct step step = {m, n, q};
     double *a = m->a + (size_t)q * (size_t)p->layout->columns;
     const double begin = evn_now();
-    if (m->far) far_begin(p->far, m->far, n, m->crew);
+    const evn_status far = march_far_begin(m, n);
+    if (!mine) mine = far;
     if (!mine)
         evn_crew_run(m->crew, &m->incident->pace, incident_cores(m->incident, m->crew, n),
                      make_equations, &step);
@@ -82,7 +84,7 @@ static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
         m->ranks ? ranks_solve(m, q, mine) : solver_solve(p->solver, m->crew, m->b, a);
     if (status) return mine ? status : evn_fail(status, "step %d: %s", n, evn_message());
     status = take_solution(m, n, q);
-    if (!status && m->far) far_note(p->far, m->far, n, a, m->crew);
+    if (!status) status = march_far_note(m, n, a);
     m->r->solve_s += evn_now() - end;
     return status;
 }
@@ -455,6 +457,7 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
         status = solver_attach(m->p->solver, m->units, m->p->options.group,
                                m->p->options.single); /* it needs little */
     if (!status) status = march_device_open(m);
+    if (!status) status = march_far_open(m);
     if (!status) status = sums_open_devices(m);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (!status && m->ranks) status = ranks_settle(m);
@@ -465,7 +468,8 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     if (!status) status = room_make_notes(m, *done + 1);
     if (!status) status = columns_open(m);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
-    return status ? status : state_fill(m);
+    if (!status) status = state_fill(m);
+    return status ? status : march_far_take(m);
 }
 
 static evn_status run(struct march *m, evn_schedule *schedule) {

@@ -69,7 +69,8 @@ struct march {
     evn_loop *loop;
     evn_crew *crew;
     struct history *past;
-    far_state *far; /* of the fast method; NULL: plain */
+    far_state *far;          /* of the fast method; NULL: plain */
+    struct far_gpu *far_gpu; /* NULL: the host's cores compute it */
     char
         *sums; /* sums of nodes that the host makes, [rows * wide], where their first block's are */
     size_t sums_bytes;           /* bytes of the sums of one node */

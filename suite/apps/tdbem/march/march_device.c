@@ -42,7 +42,7 @@ static void make_fast(struct march *m) {
 evn_status march_device_open(struct march *m) {
     const struct layout *l = m->p->layout;
     struct solve_gpu *solve = solver_gpu(m->p->solver);
-    /* filters and the far field are the host's */
+    /* the host has a part in each step of filters and of the far field */
     if (!solve || m->ranks || m->memory || m->far) return EVN_OK;
     const struct solve_device d = solve_gpu_device(solve);
     if (!has_room(m, &d)) return EVN_OK;

@@ -1,6 +1,7 @@
 /* Preparation of a march: combinations of options, output files, memory. */
 #include "tdbem/files/wav.h"
 #include "tdbem/march/march_device.h"
+#include "tdbem/march/march_far.h"
 #include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
@@ -346,6 +347,7 @@ void room_give_back_column(struct march *m) {
 
 void room_give_back(struct march *m) {
     march_device_close(m);
+    march_far_close(m);
     solver_detach(m->p->solver);
     sums_close_devices(m);
     ranks_close(m);

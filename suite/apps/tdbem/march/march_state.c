@@ -1,6 +1,6 @@
 /* The march's state in a checkpoint and out of one, and the words by which it knows its run. */
 #include "common/run/hash.h"
-#include "tdbem/march/march.h"
+#include "tdbem/march/march_far.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +84,7 @@ static void drop_export(struct march *m) {
 
 evn_status state_save(struct march *m, int n, int stopping) {
     evn_status status = make_export(m);
+    if (!status) status = march_far_home(m);
     for (int i = 0; !status && i < m->p->columns; i++)
         history_export(columns_of(m, i)->past, columns_of(m, i)->exported);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);

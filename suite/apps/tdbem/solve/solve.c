@@ -149,7 +149,7 @@ void solver_close(struct solver *s) {
     free(s);
 }
 
-static evn_device *first_device(const evn_units *units) {
+evn_device *solver_first_device(const evn_units *units) {
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
         if (evn_unit_devices(unit)) return evn_unit_device(unit, 0);
@@ -158,7 +158,7 @@ static evn_device *first_device(const evn_units *units) {
 }
 
 evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
-    if (kind != SOLVER_CG_DEVICE || first_device(units)) return EVN_OK;
+    if (kind != SOLVER_CG_DEVICE || solver_first_device(units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "solver: cg:device needs a device, and the units %s have none; expected a GPU "
                     "unit among them, as 1:CPU:1,1:GPU:1, or the solver cg",
@@ -195,7 +195,7 @@ static int cores_of(const evn_units *units) {
 
 void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
                    size_t size) {
-    evn_device *device = first_device(units);
+    evn_device *device = solver_first_device(units);
     solve_ranks_close(s->ranks);
     s->ranks = NULL;
     if (s->gmres) {
@@ -301,7 +301,7 @@ evn_status solver_attach(struct solver *s, const evn_units *units, int steps, in
     evn_status status = solver_check_units(s->kind, units);
     if (status || s->kind != SOLVER_CG_DEVICE) return status;
     solver_detach(s);
-    return solve_gpu_open(&s->gpu, s->cg, first_device(units), steps, single);
+    return solve_gpu_open(&s->gpu, s->cg, solver_first_device(units), steps, single);
 }
 
 void solver_detach(struct solver *s) {

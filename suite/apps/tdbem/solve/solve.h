@@ -40,6 +40,9 @@ evn_status solver_named(enum solver_kind *out, const char *name);
 evn_status solver_find(enum solver_kind *out, const char *name);
 const char *solver_name(enum solver_kind kind);
 
+/* The first device of the first GPU unit; NULL: there is none. */
+evn_device *solver_first_device(const evn_units *units);
+
 /* Checks that the units have the solver's needs: a device, for cg:device. EVN_USAGE. */
 evn_status solver_check_units(enum solver_kind kind, const evn_units *units);
 
