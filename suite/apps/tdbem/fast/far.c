@@ -195,7 +195,7 @@ static void choose_periods(struct far *f, int group) {
     }
 }
 
-/* Where everything is in a state. */
+/* Where everything is in a state, the same for all ranks. */
 static evn_status make_places(struct far *f, int group) {
     const struct octree *c = f->cells;
     const size_t all = (size_t)c->first[c->level + 1];
@@ -208,9 +208,8 @@ static evn_status make_places(struct far *f, int group) {
             f->ring[a] = at;
             at += (size_t)skeleton_count(f, SOURCES, a) * (size_t)f->level[level].length;
             f->local[a] = at;
-            if (far_wants(f, a))
-                at += (size_t)f->fields * (size_t)skeleton_count(f, TARGETS, a) *
-                      (size_t)f->level[level].due;
+            at += (size_t)f->fields * (size_t)skeleton_count(f, TARGETS, a) *
+                  (size_t)f->level[level].due;
         }
     f->sums = at;
     f->recent = at += (size_t)f->fields * (size_t)f->vertices * (size_t)f->period;
@@ -365,6 +364,61 @@ evn_status far_open(struct far **out, const struct octree *cells, const struct m
     if (!status) return EVN_OK;
     far_close(f);
     *out = NULL;
+    return status;
+}
+
+/* ---- a state of all ranks ---- */
+
+/* Pieces of a state: where each is, how many doubles it has, and these. */
+struct pieces {
+    double *data;
+    size_t count;
+};
+
+static void put_piece(struct pieces *to, const far_state *state, size_t at, size_t count) {
+    if (to->data) {
+        to->data[to->count] = (double)at;
+        to->data[to->count + 1] = (double)count;
+        memcpy(to->data + to->count + 2, state + at, count * sizeof *state);
+    }
+    to->count += 2 + count;
+}
+
+/* What this rank alone may have: sums of cells and of vertices for its rows. */
+static void put_sums(struct pieces *to, const struct far *f, const far_state *state) {
+    const struct octree *c = f->cells;
+    to->count = 0;
+    for (int level = 0; level <= c->level; level++)
+        for (int a = c->first[level]; a < c->first[level + 1]; a++)
+            for (int field = 0; field < f->fields; field++) {
+                const struct cell *cell = &c->cell[a];
+                const size_t own =
+                    (size_t)skeleton_count(f, TARGETS, a) * (size_t)f->level[level].due;
+                const size_t row = (size_t)(field * f->vertices + cell->begin);
+                const size_t period = (size_t)f->period;
+                if (!far_wants_field(f, a, field)) continue;
+                put_piece(to, state, f->local[a] + (size_t)field * own, own);
+                if (level == c->level)
+                    put_piece(to, state, f->sums + row * period,
+                              (size_t)(cell->end - cell->begin) * period);
+            }
+}
+
+evn_status far_gather(const struct far *f, far_state *state, evn_cluster *cluster) {
+    struct pieces mine = {0};
+    double *all = NULL;
+    int count = 0;
+    put_sums(&mine, f, state);
+    mine.data = malloc((mine.count + 1) * sizeof *mine.data);
+    evn_status status = ranks_agreed(cluster, mine.data ? EVN_OK : no_memory());
+    if (!status) put_sums(&mine, f, state);
+    if (!status)
+        status =
+            ranks_share(cluster, mine.data, (int)mine.count, sizeof *all, (void **)&all, &count);
+    for (size_t e = 0; !status && e < (size_t)count; e += 2 + (size_t)all[e + 1])
+        memcpy(state + (size_t)all[e], all + e + 2, (size_t)all[e + 1] * sizeof *state);
+    free(mine.data);
+    free(all);
     return status;
 }
 

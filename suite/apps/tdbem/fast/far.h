@@ -134,6 +134,10 @@ typedef double far_state;
 void far_begin(const struct far *far, far_state *state, int n, evn_crew *crew);
 void far_note(const struct far *far, far_state *state, int n, const double *a, evn_crew *crew);
 
+/* Over ranks a state has the sums of its own rows alone: makes it that of all of them, with which
+ * any number goes on. Collective. EVN_MEMORY. */
+evn_status far_gather(const struct far *far, far_state *state, evn_cluster *cluster);
+
 /* A row of the slices among those of vertices, field by field; -1: a point's. */
 static inline int far_row(const struct far *f, int row) {
     const int v = row % f->rows;

@@ -48,6 +48,10 @@ evn_status march_far_home(struct march *m) {
     evn_status status = EVN_OK;
     for (int i = 0; m->far_gpu && !status && i < m->p->columns; i++)
         status = far_gpu_home(m->far_gpu, i);
+    if (!m->ranks || !m->far) return status;
+    status = evn_cluster_agree(m->p->cluster, status);
+    for (int i = 0; !status && i < m->p->columns; i++)
+        status = far_gather(m->p->far, columns_of(m, i)->far, m->p->cluster);
     return status;
 }
 

@@ -11,7 +11,8 @@
 evn_status march_far_open(struct march *m);
 void march_far_close(struct march *m);
 
-/* Once the states of all incidences are what the march begins with; and for a checkpoint. */
+/* Once the states of all incidences are what the march begins with; and those for a checkpoint, on
+ * all ranks. */
 evn_status march_far_take(struct march *m);
 evn_status march_far_home(struct march *m);
 

@@ -83,8 +83,8 @@ static void drop_export(struct march *m) {
 }
 
 evn_status state_save(struct march *m, int n, int stopping) {
-    evn_status status = make_export(m);
-    if (!status) status = march_far_home(m);
+    evn_status status = march_far_home(m);
+    if (!status) status = make_export(m);
     for (int i = 0; !status && i < m->p->columns; i++)
         history_export(columns_of(m, i)->past, columns_of(m, i)->exported);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
