@@ -56,7 +56,8 @@ double record_wake(const evn_machine *m) {
             cpus_add(&s.cores, evn_machine_core_number(m, c));
     gate_init(&s.call, 0);
     gate_init(&s.answer, GATE_SPIN);
-    if (evn_machine_cores(m) < 2 || thread_make(&thread, answer, &s)) return NAN;
+    if (!evn_machine_about(m).here || evn_machine_cores(m) < 2) return NAN;
+    if (thread_make(&thread, answer, &s)) return NAN;
     for (unsigned i = 0; i < ROUNDS; i++) seconds[i] = call(&s, i);
     pthread_join(thread, NULL);
     qsort(seconds, ROUNDS, sizeof *seconds, by_value);
