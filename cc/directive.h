@@ -125,8 +125,8 @@ struct section directive_section(const struct source *s, const struct directive 
 struct run reduction_operator(const struct source *s, const struct clause *c, struct run *names);
 /* Of dist_schedule: "guided:size"; its other parts in *rest. */
 struct run schedule_kind(const struct source *s, const struct clause *c, struct run *rest);
-/* The schedule's letters as quoted text, small ones in Fortran; of a directive without
- * dist_schedule the default. */
+/* The schedule's letters, small ones in Fortran; of a directive without dist_schedule the default.
+ */
 void put_schedule(struct text *out, const struct source *s, const struct directive *d);
 /* The operator of the reduction that a variable stands in. */
 struct token directive_operator(const struct source *s, const struct directive *d,

@@ -158,7 +158,6 @@ static void put_units_arguments(struct emit *e) {
 /* The iterations of loop k: its variable and its bound are compared in the type that C compares
  * them in, evn_N_commonK. */
 static void put_trips(struct emit *e, int k) {
-    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     put_k(e, k,
           "%stypedef __typeof__(1 ? (evn_N_indexK)0 : evn_N_toK_) evn_N_commonK;\n"
           "evn_cu_int evn_N_tripsK = evn_cu_trips(&evn_N, "
@@ -167,7 +166,7 @@ static void put_trips(struct emit *e, int k) {
           "(evn_N_commonK)0 ? EVN_CU_UNSIGNED : 0) + ((evn_N_indexK)-1 > (evn_N_indexK)0 ? "
           "EVN_CU_NATURAL : 0) + EVN_CU_BYTE * (int)sizeof(evn_N_indexK));\n"
           "%s",
-          converting, relations[e->nest->loop[k].relation], loud);
+          converting, loop_relation(&e->nest->loop[k]), loud);
 }
 
 /* C++: evn_N_nameK_ = the user's value, of whatever type. */
@@ -216,7 +215,6 @@ static void put_cxx_range(struct emit *e, int k) {
 
 /* Type and bounds of loop k in C++, where its variable is an integer or an iterator. */
 static void put_cxx_bounds(struct emit *e, int k) {
-    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     const struct loop *loop = &e->nest->loop[k];
     const struct token *v = &loop->variable;
     if (loop->ranged) {
@@ -249,7 +247,7 @@ static void put_cxx_bounds(struct emit *e, int k) {
     put_k(e, k,
           "evn_cu_int evn_N_tripsK = evn_cxx_loop_trips<evn_N_indexK>(&evn_N, evn_N_fromK, "
           "evn_N_toK_, evn_N_stepK, EVN_CU_%s);\n",
-          relations[loop->relation]);
+          loop_relation(loop));
 }
 
 /* const evn_N_NAMEk_ = a bound of C, in its own type, which can be compared with the variable: both

@@ -8,6 +8,11 @@ static const char pick_cond[] =
 static const char pick_step[] =
     "the loop's third part must be variable++, variable-- or variable += step";
 
+const char *loop_relation(const struct loop *loop) {
+    static const char *const names[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
+    return names[loop->relation];
+}
+
 /* Whether sign `k` stands between two operands, as one in front of its operand does not. */
 static int is_between(const struct source *s, struct run in, int k) {
     const struct token *before = &in.at[k - 1];

@@ -18,6 +18,9 @@ struct loop {
     int ranged;  /* C++: for (type : to); the variable is for messages, and there is no bound */
 };
 
+/* Its relation, as EVN_CU_LESS without EVN_CU_. */
+const char *loop_relation(const struct loop *loop);
+
 /* Loops with nothing between them. */
 struct nest {
     struct loop loop[8];

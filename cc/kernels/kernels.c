@@ -408,7 +408,6 @@ static void put_bound(struct kernel *k, int i, const char *what, const char *typ
 }
 
 static void put_bounds(struct kernel *k) {
-    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL"};
     for (int i = 0; i < k->nest.loops; i++) {
         const struct loop *l = &k->nest.loop[i];
         char type[40];
@@ -434,8 +433,8 @@ static void put_bounds(struct kernel *k) {
             "evn_%d_to%d, evn_%d_step%d, EVN_CU_%s + ((evn_%d_common%d)-1 > (evn_%d_common%d)0 ? "
             "EVN_CU_UNSIGNED : 0) + (%s-1 > %s0 ? EVN_CU_NATURAL : 0) + EVN_CU_BYTE * "
             "(int)sizeof%s);\n",
-            k->n, i, k->n, k->n, i, k->n, i, k->n, i, relations[l->relation], k->n, i, k->n, i,
-            type, type, type);
+            k->n, i, k->n, k->n, i, k->n, i, k->n, i, loop_relation(l), k->n, i, k->n, i, type,
+            type, type);
     }
     put_line(k, k->d->begin);
 }

@@ -23,6 +23,7 @@
 #include "policy/auto.h"
 #include "policy/simulate.h"
 #include "policy/map/choice.h"
+#include "base/by_value.h"
 #include "base/decisions.h"
 #include "schedule/policy.h"
 #include "schedule/pool.h"
@@ -176,11 +177,6 @@ static double if_even(const struct state *state, const evn_problem *p) {
     return work / speed;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Scatter of the units' speeds, by the lower middle of some of them, so that units of varying speed
  * do not count while they are the minority. */
 static void learn_noise_of_units(struct state *state, const evn_problem *p) {
@@ -191,7 +187,7 @@ static void learn_noise_of_units(struct state *state, const evn_problem *p) {
         if (learn_seen(state->learn)[u] > 0)
             off[n++] = fabs(log(learn_seen(state->learn)[u] / learn_speed(state->learn)[u]));
     if (!n) return;
-    qsort(off, (size_t)n, sizeof *off, ascending);
+    qsort(off, (size_t)n, sizeof *off, by_value);
     state->noise += (fmin(SCATTER * off[(n - 1) / 2], 1) - state->noise) / SORTED;
 }
 

@@ -1,13 +1,9 @@
 /* Medians of the latest instances. */
 #include "loop/recent.h"
 #include "base/argument.h"
+#include "base/by_value.h"
 #include "loop/internal.h"
 #include <stdlib.h>
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double median(const double *value, const double *more, int count) {
     double sorted[RECENT];

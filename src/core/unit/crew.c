@@ -2,6 +2,7 @@
 #include <evener/clock.h>
 #include <evener/crew.h>
 #include "base/argument.h"
+#include "base/by_value.h"
 #include "unit/internal.h"
 #include "unit/share.h"
 #include <stdatomic.h>
@@ -150,11 +151,6 @@ static evn_status run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
         c->cores == 1 ? units_alone(c->units, run_alone, c) : evn_units_run(c->units, run_unit, c);
     c->cores = 0;
     return status;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Chooses by medians: a disturbance of one try does not count, one of most tries does. */

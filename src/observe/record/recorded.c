@@ -1,5 +1,6 @@
 /* Results of a loop, copied when it is closed. */
 #include "record/record.h"
+#include "base/by_value.h"
 #include "loop/internal.h"
 #include <evener/trace.h>
 #include <math.h>
@@ -38,11 +39,6 @@ static int by_task(const void *a, const void *b) {
     if (tells(x) != tells(y)) return tells(y) - tells(x);
     if (x->task != y->task) return x->task < y->task ? -1 : 1;
     return (y->instance > x->instance) - (y->instance < x->instance);
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Times of tasks of the last instance; if the bursts have them, the median of the last instances,

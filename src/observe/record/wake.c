@@ -2,6 +2,7 @@
  * units' leaders do. */
 #include "record/wake.h"
 #include "base/bind.h"
+#include "base/by_value.h"
 #include "base/cpus.h"
 #include "base/gate.h"
 #include "base/thread.h"
@@ -40,11 +41,6 @@ static double call(struct sleeper *s, unsigned round) {
     gate_open(&s->call);
     gate_wait(&s->answer, round);
     return s->woke - begin;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 double record_wake(const evn_machine *m) {

@@ -7,8 +7,13 @@
  */
 #include "tdbem/fast/far.kernel.h"
 
-/* An item's number in its cell, the last one again where there are no more. */
-#define NUMBER(part) evn_imin((part).from + i, (part).count - 1)
+/* An item's row and step of its cell, the last ones again where there are no more. */
+#define PLACE(part)                                                                                \
+    EVN_ITEMS(i) {                                                                                 \
+        const int at = evn_imin((part).from + i, (part).count - 1);                                \
+        EVN_OWN(row, i) = at / a.steps;                                                            \
+        EVN_OWN(q, i) = at % a.steps;                                                              \
+    }
 
 /* Adds what sums above it give to each item's. */
 #define ADD_ABOVE(part)                                                                            \
@@ -29,12 +34,8 @@ EVN_KERNEL(far_across, FAR_ITEMS,
     EVN_PRIVATE(double, sum);
     EVN_PRIVATE(int, row);
     EVN_PRIVATE(int, q);
-    EVN_ITEMS(i) {
-        const int at = NUMBER(p);
-        EVN_OWN(row, i) = at / a.steps;
-        EVN_OWN(q, i) = at % a.steps;
-        EVN_OWN(sum, i) = 0;
-    }
+    PLACE(p)
+    EVN_ITEMS(i) { EVN_OWN(sum, i) = 0; }
     for (int l = p.link; l < p.link + p.links; l++) {
         const struct far_link from = link[l];
         for (int s = 0; s < from.columns; s++) {
@@ -66,10 +67,8 @@ EVN_KERNEL(far_leaves, FAR_ITEMS,
     EVN_PRIVATE(double, sum);
     EVN_PRIVATE(int, row);
     EVN_PRIVATE(int, q);
+    PLACE(p)
     EVN_ITEMS(i) {
-        const int at = NUMBER(p);
-        EVN_OWN(row, i) = at / a.steps;
-        EVN_OWN(q, i) = at % a.steps;
         const int of = p.first + EVN_OWN(row, i);
         EVN_OWN(sum, i) = -rest[of] * state[PAST(a.n + EVN_OWN(q, i) - a.period) + of % a.vertices];
     }
@@ -123,12 +122,8 @@ EVN_KERNEL(far_grow, FAR_ITEMS,
     EVN_PRIVATE(double, sum);
     EVN_PRIVATE(int, row);
     EVN_PRIVATE(int, q);
-    EVN_ITEMS(i) {
-        const int at = NUMBER(p);
-        EVN_OWN(row, i) = at / a.steps;
-        EVN_OWN(q, i) = at % a.steps;
-        EVN_OWN(sum, i) = 0;
-    }
+    PLACE(p)
+    EVN_ITEMS(i) { EVN_OWN(sum, i) = 0; }
     for (int c = 0; c < p.stride; c++) {
         const evn_long from = candidate[p.candidates + c] + a.from;
         EVN_ITEMS(i) {

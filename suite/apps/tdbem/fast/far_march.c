@@ -160,11 +160,15 @@ static void leaf_sums(const struct work *w, int a, int field) {
     const struct skeleton *of = &f->skeletons->of[TARGETS][a];
     const int period = f->period;
     const double *from = w->state + f->local[a] + field * of->count * period;
+    for (int q = 0; q < period; q++) {
+        const double *old = w->state + far_past(f, w->n + q - period);
+        for (int v = cell->begin; v < cell->end; v++) {
+            const size_t row = (size_t)(field * f->vertices + v);
+            w->state[f->sums + row * (size_t)period + (size_t)q] = -f->rest[row] * old[v];
+        }
+    }
     for (int v = cell->begin; v < cell->end; v++) {
-        const size_t row = (size_t)(field * f->vertices + v);
-        double *to = w->state + f->sums + row * (size_t)period;
-        for (int q = 0; q < period; q++)
-            to[q] = -f->rest[row] * w->state[far_past(f, w->n + q - period) + (size_t)v];
+        double *to = w->state + f->sums + (size_t)(field * f->vertices + v) * (size_t)period;
         for (int r = 0; r < of->count; r++) {
             const double weight =
                 of->weight[(size_t)r * (size_t)of->candidates + (size_t)(v - cell->begin)];

@@ -5,6 +5,7 @@
 #include "tdbem/solve/solve_gpu.h"
 #include "tdbem/solve/solve_mumps.h"
 #include "tdbem/solve/solve_ranks.h"
+#include "common/run/median.h"
 #include <evener/plugin.h>
 #include <math.h>
 #include <stdio.h>
@@ -236,11 +237,6 @@ enum solver_kind solver_settled(const struct solver *s) {
     return s->kind == SOLVER_AUTO ? SOLVER_CG : s->kind;
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Seconds of a solution by every rank, and of one over ranks: medians, which single delays by other
  * programs do not move. Any right-hand side will do. A failure is told when a step is solved. */
 static evn_status try_both(struct solver *s, evn_crew *crew, double seconds[2]) {
@@ -259,10 +255,7 @@ static evn_status try_both(struct solver *s, evn_crew *crew, double seconds[2]) 
         if (status == EVN_BODY) status = EVN_OK;
     }
     free(a);
-    for (int over = 0; !status && over < 2; over++) {
-        qsort(took[over], TRIES, sizeof *took[over], by_size);
-        seconds[over] = took[over][TRIES / 2];
-    }
+    for (int over = 0; !status && over < 2; over++) seconds[over] = median(took[over], TRIES);
     return status ? status : evn_cluster_tell(s->ranks->cluster, seconds, 2 * sizeof *seconds);
 }
 
