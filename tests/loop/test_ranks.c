@@ -5,6 +5,7 @@
 #include "check.h"
 #include "loop/grid.h"
 #include "loop/internal.h"
+#include "schedule/version.h"
 #include "cluster/cluster.h"
 #include "../../suite/bench/on_paper.h"
 #include <math.h>
@@ -289,6 +290,46 @@ TEST(counts) {
             trial.split = way >> 1 & 1;
             trial.owners = way >> 2 ? AT_RANDOM : BY_SCHEDULE;
             run(&trial, counts);
+        }
+}
+
+static void settle(struct grid *g, evn_cluster *cluster) {
+    for (int settled = 0; !settled;) {
+        must(g->step < 300);
+        must_ok(grid_step(g));
+        settled = schedule_settled(g->schedule);
+        must_ok(evn_cluster_tell(cluster, &settled, sizeof settled));
+    }
+}
+
+/* Once it has settled nothing moves, and an instance is one record up and one down. On a busy
+ * machine units may change their speed meanwhile; then it settles once more. */
+static void settles(evn_cluster *cluster) {
+    struct grid g;
+    grid_open(&g, cluster);
+    struct sums sum = {0}, later = {0};
+    for (int still = 0; !still;) {
+        settle(&g, cluster);
+        sum = sum_all(&g);
+        for (int i = 0; i < 3; i++) must_ok(grid_step(&g));
+        later = sum_all(&g);
+        still = later.moved == sum.moved && later.moved_bytes == sum.moved_bytes;
+        must_ok(evn_cluster_tell(cluster, &still, sizeof still));
+    }
+    must(later.control - sum.control == 2 * (g.trial->ranks - 1) * (3 + 2));
+    atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    grid_close(&g);
+}
+
+TEST(settles) {
+    static const char *const schedules[] = {"static", "dynamic", "binpack", "guided:size", "map"};
+    for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++)
+        for (int i = 1; i < SIZES; i++) {
+            struct trial trial = {
+                .ranks = RANKS[i], .columns = 4, .schedule = schedules[s], .list = CPUS};
+            trial.place = i % 2;
+            run(&trial, settles);
         }
 }
 
