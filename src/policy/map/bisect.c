@@ -63,7 +63,7 @@ static int cut_open(struct cut *c, const struct level *g, double share, char *si
     }
     c->want[0] = all * share;
     c->want[1] = all - c->want[0];
-    c->slack = fmax(EVEN * fmin(c->want[0], c->want[1]), heaviest / 2);
+    c->slack = fmax(EVEN * fmin(c->want[0], c->want[1]), heaviest);
     return 0;
 }
 
@@ -109,13 +109,11 @@ static double over(const struct cut *c) {
     return fmax(fmax(c->weight[0] - c->want[0], c->weight[1] - c->want[1]) - c->slack, 0);
 }
 
-/* The side that the next vertex leaves: the one that is too heavy, else the one of the larger gain;
- * -1: none. */
+/* The side that the next vertex leaves: the one that is too heavy, so that none of the other's best
+ * vertices is lost to the limit; -1: none. */
 static int leaving(const struct cut *c) {
-    for (int s = 0; s < 2; s++)
-        if (c->weight[s] > c->want[s] + c->slack && c->heap[s].n) return s;
-    if (!c->heap[0].n || !c->heap[1].n) return c->heap[0].n ? 0 : c->heap[1].n ? 1 : -1;
-    return c->gain[c->heap[0].vertex[0]] >= c->gain[c->heap[1].vertex[0]] ? 0 : 1;
+    const int heavy = c->weight[0] > c->want[0] ? 0 : 1;
+    return c->heap[heavy].n ? heavy : c->heap[1 - heavy].n ? 1 - heavy : -1;
 }
 
 /* 1 if v may leave side s: the other side must not become too heavy, nor heavier than this one is.
