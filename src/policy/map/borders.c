@@ -34,50 +34,48 @@ struct borders {
     char *is_there;         /* 1: the vertex is in `border` */
     double *gain;           /* of each vertex in the heap, at most */
     struct heap heap;       /* candidates for a move */
-    int *lists;             /* memory of the heap and of these: */
     int *border, at_border; /* vertices that are or were at a border, each once */
     int *trail, *from;      /* moves of a search: vertex, unit that it came from */
     int *seeds;             /* those that a pass starts from */
+    void *memory;           /* of all arrays */
 };
 
 void borders_close(struct borders *b) {
     if (!b) return;
-    free(b->load);
-    free(b->count);
-    free(b->moved);
-    free(b->lists);
-    free(b->gain);
+    free(b->memory);
     free(b);
 }
 
 struct borders *borders_open(const struct map_model *m) {
-    struct borders *b = calloc(1, sizeof *b);
+    struct borders *b = malloc(sizeof *b);
     const size_t units = (size_t)m->units, n = (size_t)m->tasks;
     if (!b) return NULL;
-    b->m = m;
-    b->per_byte = m->routes.kinds ? 0 : m->per_byte;
-    b->load = calloc(4 * units, sizeof *b->load);
-    b->count = malloc(2 * units * sizeof *b->count);
-    b->moved = malloc(2 * n);
-    b->gain = malloc(4 * n * sizeof *b->gain);
-    b->lists = malloc(6 * n * sizeof *b->lists);
-    if (!b->load || !b->count || !b->moved || !b->gain || !b->lists) {
-        borders_close(b);
+    *b = (struct borders){.m = m, .per_byte = m->routes.kinds ? 0 : m->per_byte};
+    b->memory = map_model_memory((4 * units + 4 * n) * sizeof(double) +
+                                 (2 * units + 6 * n) * sizeof(int) + 2 * n);
+    if (!b->memory) {
+        free(b);
         return NULL;
     }
+    b->load = b->memory;
     b->out = b->load + units;
     b->cost = b->out + units;
     b->to = b->cost + units;
-    b->touched = b->count + units;
+    b->gain = b->to + units;
     b->own = b->gain + n;
     b->all = b->own + n;
     b->most = b->all + n;
-    b->heap = (struct heap){.vertex = b->lists, .place = b->lists + n, .gain = b->gain};
-    b->border = b->lists + 2 * n;
+    b->count = (int *)(b->most + n);
+    b->touched = b->count + units;
+    b->heap = (struct heap){
+        .vertex = b->touched + units, .place = b->touched + units + n, .gain = b->gain};
+    b->border = b->heap.place + n;
     b->trail = b->border + n;
     b->from = b->trail + n;
     b->seeds = b->from + n;
+    b->moved = (char *)(b->seeds + n);
     b->is_there = b->moved + n;
+    memset(b->to, 0, units * sizeof *b->to);
     return b;
 }
 

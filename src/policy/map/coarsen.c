@@ -4,7 +4,7 @@
 
 int level_open(struct level *g, int n, size_t ends) {
     const size_t numbers = (size_t)n + ends, whole = (size_t)n + 1 + ends;
-    char *memory = malloc(numbers * sizeof(double) + whole * sizeof(int));
+    char *memory = map_model_memory(numbers * sizeof(double) + whole * sizeof(int));
     *g = (struct level){.n = n, .memory = memory};
     if (!memory) return 1;
     g->weight = (double *)memory;
@@ -105,7 +105,7 @@ static int join(const struct level *fine, int v, const int *into, int *slot, str
 int level_coarsen(const struct level *fine, double heaviest, unsigned long long *seed,
                   struct level *coarse, int *into) {
     const size_t n = (size_t)fine->n;
-    int *order = malloc((3 * n + 1) * sizeof *order), vertices = 0, at = 0;
+    int *order = map_model_memory((3 * n + 1) * sizeof *order), vertices = 0, at = 0;
     if (!order) return 1;
     int *mate = order + n, *slot = mate + n;
     shuffle(order, fine->n, seed);

@@ -2,7 +2,21 @@
 #include "policy/map/repair.h"
 #include "schedule/capacity.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LARGE_PAGE = 1 << 21 }; /* bytes; half a page pays already */
+
+void *map_model_memory(size_t bytes) {
+    if (bytes < LARGE_PAGE / 2 || bytes > SIZE_MAX - LARGE_PAGE) return malloc(bytes);
+    bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    void *memory = aligned_alloc(LARGE_PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
 
 void map_model_close(struct map_model *m) {
     free(m->weight);
@@ -66,8 +80,8 @@ int map_model_open(struct map_model *m, const evn_problem *p, const double *weig
     m->weight = malloc(n * sizeof *m->weight);
     m->pace = malloc(units * sizeof *m->pace);
     m->start = malloc((n + 1) * sizeof *m->start);
-    m->neighbour = malloc((2 * links + 1) * sizeof *m->neighbour);
-    m->bytes = malloc((2 * links + 1) * sizeof *m->bytes);
+    m->neighbour = map_model_memory((2 * links + 1) * sizeof *m->neighbour);
+    m->bytes = map_model_memory((2 * links + 1) * sizeof *m->bytes);
     m->capacity = malloc(units * sizeof *m->capacity);
     if (!m->capacity || !m->weight || !m->pace || !m->start || !m->neighbour || !m->bytes) {
         map_model_close(m);

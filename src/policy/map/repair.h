@@ -39,6 +39,10 @@ struct map_model {
     int is_part;          /* 1: one node's part of a larger problem; initially 0 */
 };
 
+/* malloc(), in large pages if they are large and the system gives them: first touches of small
+ * pages took half of a plan's time. */
+void *map_model_memory(size_t bytes);
+
 /* Prepares `p` with these weights and speeds (NULL: the problem's, where NULL is all 1). 1: not
  * enough memory, and nothing to close. */
 int map_model_open(struct map_model *m, const evn_problem *p, const double *weight,
