@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    SMALL = 80,    /* vertices up to which a graph is not coarsened */
-    TRIES = 12,    /* trials of growing a part; the best one counts */
-    PASSES = 4,    /* passes over a border */
-    PATIENCE = 50, /* moves of a pass without a new best */
+    SMALL = 60,    /* vertices up to which a graph is not coarsened */
+    TRIES = 8,     /* trials of growing a part; the best one counts */
+    PASSES = 2,    /* passes over a border */
+    PATIENCE = 25, /* moves of a pass without a new best */
 };
 
 #define EVEN   0.003 /* allowed error, as a part of the smaller part's weight */

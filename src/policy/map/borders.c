@@ -28,10 +28,10 @@ struct borders {
     int *count;                /* vertices of each unit */
     double *to;                /* bytes of one vertex to each unit that it touches */
     int *touched, touches;
-    double *own, *all;      /* bytes of each vertex to its own unit; of all its links */
+    double *own, *all;      /* of each vertex in `border`: bytes to its unit; of all its links; */
     double *most;           /* at most so many of them are to one other unit */
     char *moved;            /* 1: the vertex has moved in this pass */
-    char *is_there;         /* 1: the vertex is in `border` */
+    char *is_there;         /* 1: the vertex is in `border`; others' links are all within a unit */
     double *gain;           /* of each vertex in the heap, at most */
     struct heap heap;       /* candidates for a move */
     int *border, at_border; /* vertices that are or were at a border, each once */
@@ -76,6 +76,7 @@ struct borders *borders_open(const struct map_model *m) {
     b->moved = (char *)(b->seeds + n);
     b->is_there = b->moved + n;
     memset(b->to, 0, units * sizeof *b->to);
+    for (size_t v = 0; v < n; v++) b->heap.place[v] = -1;
     return b;
 }
 
@@ -86,27 +87,35 @@ static double cost(const struct borders *b, int u, double load, double out) {
 static double larger(double x, double y) { return x > y ? x : y; }
 
 static void add_border(struct borders *b, int v) {
-    if (!b->is_there[v]) b->border[b->at_border++] = v;
     b->is_there[v] = 1;
+    b->border[b->at_border++] = v;
 }
 
-static void start(struct borders *b, const struct level *g, const int *owner) {
+/* Sums up the bytes of v, which comes to a border. */
+static void look_at(struct borders *b, const struct level *g, const int *owner, int v) {
+    double own = 0, out = 0;
+    for (int i = g->start[v]; i < g->start[v + 1]; i++)
+        *(owner[g->to[i]] == owner[v] ? &own : &out) += g->bytes[i];
+    b->own[v] = own;
+    b->most[v] = out;
+    b->all[v] = own + out;
+}
+
+void borders_start(struct borders *b, const struct level *g, const int *into, int *owner) {
     for (int u = 0; u < b->m->units; u++) b->load[u] = b->out[u] = b->count[u] = 0;
     b->at_border = 0;
+    for (int v = g->n - 1; v >= 0; v--) { /* into[v] <= v */
+        if (into) owner[v] = owner[into[v]];
+        b->is_there[v] = into ? b->is_there[into[v]] : 1;
+    }
     for (int v = 0; v < g->n; v++) {
-        const int u = owner[v];
-        double own = 0, out = 0;
+        b->load[owner[v]] += g->weight[v];
+        b->count[owner[v]]++;
+        if (!b->is_there[v]) continue;
         b->is_there[v] = 0;
-        b->heap.place[v] = -1;
-        for (int i = g->start[v]; i < g->start[v + 1]; i++)
-            *(owner[g->to[i]] == u ? &own : &out) += g->bytes[i];
-        if (out > 0) add_border(b, v);
-        b->own[v] = own;
-        b->most[v] = out;
-        b->all[v] = own + out;
-        b->load[u] += g->weight[v];
-        b->out[u] += out;
-        b->count[u]++;
+        look_at(b, g, owner, v);
+        b->out[owner[v]] += b->most[v];
+        if (b->most[v] > 0) add_border(b, v);
     }
     for (int u = 0; u < b->m->units; u++) b->cost[u] = cost(b, u, b->load[u], b->out[u]);
 }
@@ -172,6 +181,7 @@ static int find_unit(struct borders *b, const struct level *g, const int *owner,
 static void move(struct borders *b, const struct level *g, int *owner, int v, int w) {
     const int u = owner[v];
     double to = 0;
+    owner[v] = w;
     for (int i = g->start[v]; i < g->start[v + 1]; i++) {
         const int o = g->to[i];
         if (owner[o] == w) {
@@ -179,12 +189,14 @@ static void move(struct borders *b, const struct level *g, int *owner, int v, in
             to += g->bytes[i];
             continue;
         }
+        if (!b->is_there[o]) {
+            add_border(b, o);
+            look_at(b, g, owner, o);
+            continue;
+        }
         b->most[o] += g->bytes[i];
-        if (owner[o] != u) continue;
-        b->own[o] -= g->bytes[i];
-        add_border(b, o);
+        if (owner[o] == u) b->own[o] -= g->bytes[i];
     }
-    owner[v] = w;
     b->load[u] -= g->weight[v];
     b->load[w] += g->weight[v];
     b->out[u] += 2 * b->own[v] - b->all[v];
@@ -300,7 +312,6 @@ static void straighten(struct borders *b, const struct level *g, int *owner, dou
 }
 
 void borders_improve(struct borders *b, const struct level *g, int *owner, double loose) {
-    start(b, g, owner);
     shorten_all(b, g, owner, even(b) * (1 + loose));
     straighten(b, g, owner, even(b) * (1 + loose));
     shorten_all(b, g, owner, even(b) * (1 + loose));

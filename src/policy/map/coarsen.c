@@ -1,5 +1,6 @@
 /* The levels of the multilevel scheme: each joins vertices of the one before in pairs. */
 #include "policy/map/levels.h"
+#include <math.h>
 #include <stdlib.h>
 
 int level_open(struct level *g, int n, size_t ends) {
@@ -25,10 +26,13 @@ double level_weight(const struct level *g) {
     return sum;
 }
 
-/* Shuffles the vertices: in order of their numbers a grid would be joined along its rows. */
+enum { WINDOW = 4096, AHEAD = 8 };
+
+/* Shuffles the vertices: in order of their numbers a grid would be joined along its rows. Windows
+ * of them keep memory that is near together. */
 static void shuffle(int *order, int n, unsigned long long *seed) {
     for (int i = 0; i < n; i++) {
-        const int k = level_draw(seed, i + 1);
+        const int first = i / WINDOW * WINDOW, k = first + level_draw(seed, i - first + 1);
         order[i] = i;
         order[i] = order[k];
         order[k] = i;
@@ -36,9 +40,8 @@ static void shuffle(int *order, int n, unsigned long long *seed) {
 }
 
 /* Finds the free neighbour that exchanges most with v for their weights; -1: none. *hub: the
- * neighbour that exchanges most, free or not; n: none. */
-static int partner(const struct level *g, const int *mate, int v, double heaviest, double tiny,
-                   int *hub) {
+ * neighbour that exchanges most, free or not; n: none. `left`: weights of those that are free. */
+static int partner(const struct level *g, const float *left, int v, double limit, int *hub) {
     double best = 0, most = 0;
     int mine = -1;
     *hub = g->n;
@@ -48,9 +51,8 @@ static int partner(const struct level *g, const int *mate, int v, double heavies
             most = g->bytes[i];
             *hub = o;
         }
-        if (mate[o] >= 0 || o == v || g->weight[v] + g->weight[o] > heaviest) continue;
-        const double weights = (g->weight[v] + tiny) * (g->weight[o] + tiny);
-        const double rating = g->bytes[i] / weights * g->bytes[i];
+        if (left[o] > limit) continue;
+        const double rating = g->bytes[i] / left[o] * g->bytes[i];
         if (!(rating > best)) continue;
         best = rating;
         mine = o;
@@ -60,17 +62,21 @@ static int partner(const struct level *g, const int *mate, int v, double heavies
 
 /* Finds each vertex's mate; a vertex without one is its own. Two vertices without free neighbours
  * become mates if they have a neighbour in common (a hub), or no links at all: the leaves of a star
- * would stay alone otherwise. `waiting`: n + 1 entries of scratch. */
+ * would stay alone otherwise. `waiting`: n + 1 entries of scratch; `left`: n. */
 static void match(const struct level *g, double heaviest, const int *order, int *waiting,
-                  int *mate) {
-    const double tiny = 1e-3 * level_weight(g) / g->n + 1e-300;
+                  float *left, int *mate) {
+    const double tiny = 1e-3 * level_weight(g) / g->n + 1e-30;
     for (int v = 0; v <= g->n; v++) waiting[v] = -1;
-    for (int v = 0; v < g->n; v++) mate[v] = -1;
+    for (int v = 0; v < g->n; v++) {
+        mate[v] = -1;
+        left[v] = (float)(g->weight[v] + tiny);
+    }
     for (int i = 0; i < g->n; i++) {
         const int v = order[i];
         int hub;
         if (mate[v] >= 0) continue;
-        int o = partner(g, mate, v, heaviest, tiny, &hub);
+        left[v] = INFINITY;
+        int o = partner(g, left, v, heaviest - g->weight[v] + tiny, &hub);
         if (o < 0) {
             const int w = waiting[hub];
             waiting[hub] = v;
@@ -80,7 +86,9 @@ static void match(const struct level *g, double heaviest, const int *order, int 
             }
         }
         mate[v] = o < 0 ? v : o;
-        if (o >= 0) mate[o] = v;
+        if (o < 0) continue;
+        mate[o] = v;
+        left[o] = INFINITY;
     }
 }
 
@@ -105,15 +113,21 @@ static int join(const struct level *fine, int v, const int *into, int *slot, str
 int level_coarsen(const struct level *fine, double heaviest, unsigned long long *seed,
                   struct level *coarse, int *into) {
     const size_t n = (size_t)fine->n;
-    int *order = map_model_memory((3 * n + 1) * sizeof *order), vertices = 0, at = 0;
+    int *order = map_model_memory((3 * n + 1) * sizeof *order + n * sizeof(float)), vertices = 0,
+        at = 0;
     if (!order) return 1;
     int *mate = order + n, *slot = mate + n;
     shuffle(order, fine->n, seed);
-    match(fine, heaviest, order, slot, mate);
+    match(fine, heaviest, order, slot, (float *)(slot + n + 1), mate);
     for (int v = 0; v < fine->n; v++) into[v] = mate[v] < v ? into[mate[v]] : vertices++;
     const int failed = level_open(coarse, vertices, (size_t)fine->start[fine->n]);
     for (int c = 0; !failed && c < vertices; c++) slot[c] = -1;
     for (int v = 0; !failed && v < fine->n; v++) {
+        if (v + AHEAD < fine->n) { /* a mate may be anywhere */
+            const int begin_of = fine->start[mate[v + AHEAD]];
+            __builtin_prefetch(&fine->to[begin_of]);
+            __builtin_prefetch(&fine->bytes[begin_of]);
+        }
         if (mate[v] < v) continue;
         const int c = into[v], begin = at;
         coarse->start[c] = begin;

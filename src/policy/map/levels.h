@@ -26,7 +26,7 @@ double level_weight(const struct level *g);
 /* A random integer, 0 to below - 1. */
 static inline int level_draw(unsigned long long *seed, int below) {
     *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((*seed >> 33) % (unsigned long long)below);
+    return (int)((*seed >> 32) * (unsigned long long)below >> 32);
 }
 
 /* Joins pairs of vertices, those with much exchange for their weight first, up to the weight
@@ -44,7 +44,10 @@ int level_bisect(const struct level *g, const struct map_model *m, unsigned long
 struct borders;
 struct borders *borders_open(const struct map_model *m);
 void borders_close(struct borders *b);
-/* Improves one level; `loose`: allowed excess of a unit over the mean, as a fraction. */
+/* Goes to level g from the coarser one whose vertex into[v] v is in, NULL: from none; owner[]
+ * becomes that of g's vertices. */
+void borders_start(struct borders *b, const struct level *g, const int *into, int *owner);
+/* Improves the level; `loose`: allowed excess of a unit over the mean, as a fraction. */
 void borders_improve(struct borders *b, const struct level *g, int *owner, double loose);
 
 #endif

@@ -3,7 +3,6 @@
 #include "policy/map/levels.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     COARSEST = 240, /* on the coarsest level, vertices a unit */
@@ -55,27 +54,17 @@ static int make_levels(struct levels *l, const struct map_model *m, unsigned lon
 int map_multilevel(const struct map_model *m, unsigned long long seed, int *owner) {
     struct levels l = {.n = 0};
     if (m->units < 2 || m->tasks < m->units || m->start[m->tasks] == 0) return 1;
-    const size_t bytes = (size_t)m->tasks * sizeof *owner;
-    int *work = malloc(2 * bytes), *now = work, *finer = work ? work + m->tasks : NULL;
     struct borders *b = borders_open(m);
-    int failed = !work || !b || make_levels(&l, m, seed);
-    failed = failed || level_bisect(&l.level[l.n - 1], m, seed, now);
+    int failed = !b || make_levels(&l, m, seed);
+    failed = failed || level_bisect(&l.level[l.n - 1], m, seed, owner);
     const double rough = fmin(ROUGH, (double)m->units / m->tasks);
     for (int i = l.n - 1; !failed && i >= 0; i--) {
         const struct level *g = &l.level[i];
-        borders_improve(b, g, now, fmax(LOOSE, rough) + (i ? GRAINS * m->units / g->n : 0));
-        if (!i) {
-            borders_improve(b, g, now, fmax(EVEN, rough));
-            break;
-        }
-        for (int v = 0; v < l.level[i - 1].n; v++) finer[v] = now[l.into[i - 1][v]];
-        int *swap = now;
-        now = finer;
-        finer = swap;
+        borders_start(b, g, i + 1 < l.n ? l.into[i] : NULL, owner);
+        borders_improve(b, g, owner, fmax(LOOSE, rough) + (i ? GRAINS * m->units / g->n : 0));
+        if (!i) borders_improve(b, g, owner, fmax(EVEN, rough));
     }
-    if (!failed) memcpy(owner, now, bytes);
     close_levels(&l);
     borders_close(b);
-    free(work);
     return failed || map_feed(m, owner);
 }
