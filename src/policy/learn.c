@@ -124,6 +124,11 @@ static double bounded(double x) { return x < 1e-300 ? 1e-300 : x < 1e300 ? x : 1
 /* Limits costs and times, which may be 0. */
 static inline double held(double x) { return x < 1e300 ? x : 1e300; }
 
+/* fmin() and fmax() for numbers: a lesson asks for some of each task, and calls took a tenth of it.
+ */
+static inline double least_of(double a, double b) { return a < b ? a : b; }
+static inline double most_of(double a, double b) { return a > b ? a : b; }
+
 enum { ARRAYS = 15 };
 
 /* The bytes of everything in front of each array, in the order of struct learn. */
@@ -511,9 +516,6 @@ static double median_by_weight(double *x, double *weight, int n) {
     return x[from];
 }
 
-static inline double least_of(double a, double b) { return a < b ? a : b; }
-static inline double most_of(double a, double b) { return a > b ? a : b; }
-
 /* The lower middle of n > 0 numbers. Reorders them. Up to five it is found without branches, since
  * a lesson asks for it twice for each task. */
 static double lower_middle(double *x, int n) {
@@ -547,7 +549,7 @@ static inline int is_near(double ratio, double most) {
 /* An estimate's spread, mixed with that of all estimates until it is known from many instances. */
 static double spread_of(const struct belief *b, double of_all) {
     if (b->spreads >= 2 * FEW || !(of_all > ROUNDING)) return b->spread;
-    return fmax(b->spread, (b->spreads * b->spread + FEW * of_all) / (b->spreads + FEW));
+    return most_of(b->spread, (b->spreads * b->spread + FEW * of_all) / (b->spreads + FEW));
 }
 
 /* Finds the speed of each unit in the instance of `row`. */
@@ -555,6 +557,7 @@ static void look(struct learn *l, int row) {
     const int n = l->problem.tasks, units = l->problem.units;
     const int *owner = l->owner + (size_t)row * (size_t)n;
     const double *seconds = l->seconds + (size_t)row * (size_t)n;
+    const double *weight = l->problem.weight, most = 1e300 / n;
     double *found = l->unit_speed + (size_t)row * (size_t)units;
     int *end = l->end;
     memset(end, 0, sizeof *end * (size_t)(units + 1));
@@ -565,7 +568,7 @@ static void look(struct learn *l, int row) {
         if (!(l->cost[t] > 0 && seconds[t] > 0)) continue;
         int i = end[owner[t]]++;
         l->ratio[i] = bounded(l->cost[t] / seconds[t]);
-        l->part[i] = l->problem.weight ? fmin(l->problem.weight[t], 1e300 / n) : 1;
+        l->part[i] = weight ? least_of(weight[t], most) : 1;
     }
     for (int u = 0, from = 0; u < units; from = end[u++])
         found[u] =
@@ -595,7 +598,8 @@ static void look(struct learn *l, int row) {
 
 /* A task's usual seconds: the lower middle of those in the window. */
 static double usual_seconds(const struct learn *l, size_t t) {
-    double x[LEARN_WINDOW_MAX] = {0};
+    double x[LEARN_WINDOW_MAX];
+    x[0] = x[1] = 0; /* not all of it, for each task */
     for (int row = 0; row < l->kept; row++)
         x[row] = l->seconds[(size_t)row * (size_t)l->problem.tasks + t];
     return lower_middle(x, l->kept);
@@ -816,7 +820,7 @@ static void learn_spread(struct belief *b, double *x, int h) {
     double off = lower_middle(x, h) * (h % 2 ? 1.05 : 1.5);
     if (!(off >= ROUNDING)) off = 0;
     /* cuts off bursts of disturbances; noise that has grown is adopted gradually */
-    if (b->spreads >= FEW) off = fmin(off, fmax(3 * b->spread, 0.01));
+    if (b->spreads >= FEW) off = least_of(off, most_of(3 * b->spread, 0.01));
     if (b->spreads < SPREADS) b->spreads++;
     b->spread += (off - b->spread) / b->spreads;
 }
@@ -908,29 +912,47 @@ static void find_then(struct learn *l, size_t u) {
     }
 }
 
-/* Cost of a task by its time on its present unit; earlier estimates hold unless contradicted. */
-static void learn_task(struct learn *l, size_t t) {
+/* The rows of the window that hold an instance, the newest first: those of tasks, and those of
+ * units. */
+struct rows {
+    int count;
+    const int *owner[LEARN_WINDOW_MAX];
+    const double *seconds[LEARN_WINDOW_MAX], *then[LEARN_WINDOW_MAX], *again[LEARN_WINDOW_MAX];
+};
+
+static struct rows find_rows(const struct learn *l) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
-    const int now = l->owner[(size_t)l->latest * n + t];
+    struct rows r;
+    r.count = 0;
+    for (int row = l->latest; row >= 0; row = row_before(l, row)) {
+        const size_t at = (size_t)row;
+        r.owner[r.count] = l->owner + at * n;
+        r.seconds[r.count] = l->seconds + at * n;
+        r.then[r.count] = l->then + at * units;
+        r.again[r.count++] = l->repeated + at * units;
+    }
+    return r;
+}
+
+/* Cost of a task by its time on its present unit; earlier estimates hold unless contradicted. */
+static void learn_task(struct learn *l, const struct rows *r, size_t t) {
+    const int now = r->owner[0][t];
     double value[LEARN_WINDOW_MAX], x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
     value[0] = x[0] = x[1] = 0;
     int h = 0, repeats = 0, moved = 0;
-    for (int row = l->latest, before; row >= 0; row = before) {
-        const size_t at = (size_t)row * n + t;
-        before = row_before(l, row);
-        if (l->owner[at] != now) {
+    for (int i = 0; i < r->count; i++) {
+        if (r->owner[i][t] != now) {
             moved = 1;
             continue;
         }
-        value[h++] = held(l->seconds[at] * l->then[(size_t)row * units + (size_t)now]);
-        if (before < 0) continue;
-        const size_t had = (size_t)before * n + t;
-        const double again = l->repeated[(size_t)row * units + (size_t)now];
-        if (l->owner[had] == now && again > 0 && l->seconds[had] > 0)
-            off[repeats++] = difference(l->seconds[at], l->seconds[had] * again);
+        const double seconds = r->seconds[i][t], again = r->again[i][now];
+        value[h] = x[h] = held(seconds * r->then[i][now]);
+        h++;
+        if (i + 1 == r->count || r->owner[i + 1][t] != now) continue;
+        const double before = r->seconds[i + 1][t];
+        if (again > 0 && before > 0) off[repeats++] = difference(seconds, before * again);
     }
     struct belief *b = &l->of_task[t];
-    memcpy(x, value, (size_t)h * sizeof *x);
     const double middle = lower_middle(x, h), cost = l->cost[t];
     learn_spread(b, off, repeats);
     const double spread = spread_of(b, l->task_spread);
@@ -949,7 +971,8 @@ static void learn_task(struct learn *l, size_t t) {
 /* Cost of a task by its times on all its units in the window. */
 static double cost_everywhere(const struct learn *l, size_t t) {
     const size_t n = (size_t)l->problem.tasks;
-    double x[LEARN_WINDOW_MAX] = {0};
+    double x[LEARN_WINDOW_MAX];
+    x[0] = x[1] = 0; /* not all of it, for each task */
     for (size_t r = 0; r < (size_t)l->kept; r++)
         x[r] = l->seconds[r * n + t] * l->speed[l->owner[r * n + t]];
     return lower_middle(x, l->kept);
@@ -1018,7 +1041,8 @@ int learn_feed(struct learn *l, const int *owner, const double *seconds) {
         find_then(l, u);
     }
     free(l->ratio);
-    for (size_t t = 0; t < n; t++) learn_task(l, t);
+    const struct rows rows = find_rows(l);
+    for (size_t t = 0; t < n; t++) learn_task(l, &rows, t);
     if (learn_settles(l) && l->since == 2 && l->stints > 1) learn_from_moves(l);
 
     double sum = 0, nominal = 0;
