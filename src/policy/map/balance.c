@@ -12,9 +12,10 @@ enum {
 static double above(double x, double limit) { return x > limit ? x - limit : 0; }
 
 /* Steps that do not cut more come first, the one that saves the most time
- * before the others; then by bytes per time saved. */
-static void consider(struct step *best, struct step s, struct effect e, double u, double v,
-                     double limit) {
+ * before the others; then by bytes per time saved. Inlined, as a call copies its structs, which
+ * took a sixth of best_step(). */
+static inline __attribute__((always_inline)) void
+consider(struct step *best, struct step s, struct effect e, double u, double v, double limit) {
     if (e.u >= u || e.v >= u || e.third >= u || e.over > 0) return;
     const double saved = above(u, limit) + above(v, limit) - above(e.u, limit) - above(e.v, limit) -
                          above(e.third, limit);
