@@ -101,6 +101,8 @@ typedef struct evn_team_cost {
     const void *arg;
     double meeting; /* time of each doubling of a unit's team, once a batch whatever its size; as a
                        weight that a core of speed 1 does in that time, >= 0 */
+    double enough;  /* above 0: under a schedule whose owners never change, once a unit is longer
+                       than this the others are not computed, and have 0 */
 } evn_team_cost;
 
 /* Predicted step on units of one process whose bodies call evn_batch_share() (evener/subteam.h),

@@ -4,6 +4,7 @@
 #include <evener/predict.h>
 #include "base/argument.h"
 #include "loop/subteam_split.h"
+#include "schedule/ranked.h"
 #include "schedule/version.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct model {
     int *owner, *before; /* unit of each task in this instance, and in the one before */
     int *order;          /* a unit's tasks, by descending weight */
     int *to;             /* scratch: subteam of each task of the unit */
+    int *listed, *end;   /* tasks unit by unit, and where those of each end */
+    struct ranked *most; /* units by how long their cores have work, the longest first */
     double *weight;      /* weight of each task of the unit */
     double *seconds;     /* seconds of each task */
     struct cut cut;      /* division of a unit */
@@ -61,8 +64,25 @@ static double batch(struct model *m, int u, int count) {
     return end;
 }
 
-/* One instance: of each unit until when it is busy. Where units draw, a chunk is a batch. */
-static void instance(struct model *m, int chunk, double *busy) {
+/* Fills m->listed and m->most, by the owners. */
+static void list_units(struct model *m) {
+    const evn_problem *p = m->p;
+    int *end = m->end;
+    memset(end, 0, ((size_t)p->units + 1) * sizeof *end);
+    for (int u = 0; u < p->units; u++) m->most[u] = (struct ranked){0, u};
+    for (int t = 0; t < p->tasks; t++) {
+        const int u = m->owner[t];
+        m->most[u].value += (p->weight ? p->weight[t] : 1) / (core_speed(m, u) * m->cores[u]);
+        end[u + 1]++;
+    }
+    for (int u = 0; u < p->units; u++) end[u + 1] += end[u];
+    for (int t = 0; t < p->tasks; t++) m->listed[end[m->owner[t]]++] = t;
+    rank_descending(m->most, p->units);
+}
+
+/* One instance: of each unit until when it is busy, up to the first that is so beyond `enough`.
+ * Where units draw, a chunk is a batch. */
+static void instance(struct model *m, int chunk, double enough, double *busy) {
     const evn_problem *p = m->p;
     for (int u = 0; u < p->units; u++) busy[u] = 0;
     if (chunk) {
@@ -74,11 +94,12 @@ static void instance(struct model *m, int chunk, double *busy) {
         }
         return;
     }
-    for (int u = 0; u < p->units; u++) {
-        int n = 0;
-        for (int t = 0; t < p->tasks; t++)
-            if (m->owner[t] == u) m->order[n++] = t;
+    list_units(m);
+    for (int i = 0; i < p->units; i++) {
+        const int u = m->most[i].index, from = u ? m->end[u - 1] : 0, n = m->end[u] - from;
+        memcpy(m->order, m->listed + from, (size_t)n * sizeof *m->order);
         busy[u] = batch(m, u, n);
+        if (busy[u] > enough) return;
     }
 }
 
@@ -89,14 +110,15 @@ static evn_status run(struct model *m, const char *text, double *busy) {
     evn_status status = evn_schedule_open(&schedule, text, m->p);
     if (status) return status;
     /* a schedule that never changes has one instance to tell of */
-    const int most = schedule_settled(schedule) ? 1 : INSTANCES + m->p->units;
+    const int still = schedule_settled(schedule), most = still ? 1 : INSTANCES + m->p->units;
+    const double enough = still && m->cost->enough > 0 ? m->cost->enough : INFINITY;
     for (int i = 0, same = 0, last = 0; !status && i < most && same < 2; i++) {
         memcpy(m->before, m->owner, bytes);
         const int chunk = evn_schedule_chunk(schedule);
         status = evn_schedule_simulate(schedule, m->owner, m->weight);
         same = i && !memcmp(m->owner, m->before, bytes) ? same + 1 : 0;
         /* the same tasks on the same units take as long as before */
-        if (!status && !(same && chunk == last)) instance(m, chunk, busy);
+        if (!status && !(same && chunk == last)) instance(m, chunk, enough, busy);
         last = chunk;
         if (!status) status = evn_schedule_learn(schedule, m->owner, m->seconds);
     }
@@ -115,6 +137,9 @@ static evn_status check(const evn_problem *p, const int *cores, const evn_team_c
     if (!(cost->doubling >= 0 && isfinite(cost->doubling)))
         return evn_fail(EVN_USAGE, "predict: a team's cost is %g, expected a number from 0",
                         cost->doubling);
+    if (isnan(cost->enough))
+        return evn_fail(EVN_USAGE, "predict: times up to %g are enough, expected a number",
+                        cost->enough);
     if (!(cost->meeting >= 0 && isfinite(cost->meeting)))
         return evn_fail(EVN_USAGE, "predict: a team's meeting is %g, expected a number from 0",
                         cost->meeting);
@@ -130,22 +155,26 @@ evn_status evn_predict_units(const evn_problem *tasks, const char *text, const i
     NEED(busy, "where to put the units' times");
     evn_status status = check(tasks, cores, cost);
     if (status) return status;
-    const size_t n = (size_t)tasks->tasks;
+    const size_t n = (size_t)tasks->tasks, units = (size_t)tasks->units;
     int most = 0;
     for (int u = 0; u < tasks->units; u++) most = cores[u] > most ? cores[u] : most;
     struct model m = {.p = tasks, .cost = cost, .cores = cores};
-    m.owner = calloc(4 * n, sizeof *m.owner);
+    m.owner = calloc(5 * n + units + 1, sizeof *m.owner);
     m.weight = calloc(2 * n, sizeof *m.weight);
-    if (!cut_open(&m.cut, most) && m.owner && m.weight) {
+    m.most = malloc(units * sizeof *m.most);
+    if (!cut_open(&m.cut, most) && m.owner && m.weight && m.most) {
         m.before = m.owner + n;
         m.order = m.before + n;
         m.to = m.order + n;
+        m.listed = m.to + n;
+        m.end = m.listed + n;
         m.seconds = m.weight + n;
         status = run(&m, text, busy);
     } else {
         status = evn_fail(EVN_MEMORY, "predict: no memory for %d tasks", tasks->tasks);
     }
     cut_close(&m.cut);
+    free(m.most);
     free(m.owner);
     free(m.weight);
     return status;

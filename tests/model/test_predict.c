@@ -157,7 +157,7 @@ TEST(by_hand) {
 /* Units whose cores take whole tasks: of each how long it is at work. */
 static void expect_busy(const char *schedule, evn_problem p, const int *cores, double doubling,
                         int (*of)(const void *, int, evn_phase *, int), const double *expected) {
-    const evn_team_cost cost = {doubling, of, NULL, 0};
+    const evn_team_cost cost = {.doubling = doubling, .phases = of};
     double busy[4];
     assert_ok(evn_predict_units(&p, schedule, cores, &cost, busy));
     for (int u = 0; u < p.units; u++)
@@ -210,17 +210,36 @@ TEST(units) {
 TEST(meetings) {
     const double speed[] = {8, 2};
     const evn_problem p = {.tasks = 8, .units = 2, .speed = speed};
-    const evn_team_cost cost = {0.2, NULL, NULL, 0.3};
+    const evn_team_cost cost = {.doubling = 0.2, .meeting = 0.3};
     double busy[2];
     assert_ok(evn_predict_units(&p, "static", (int[]){4, 1}, &cost, busy));
     assert_true(fabs(busy[0] - (1 + 2 * 0.3) / 2) < 1e-12);
     assert_true(fabs(busy[1] - 4 / 2.0) < 1e-12);
 }
 
+/* The unit of most work first; all, where none is longer or a schedule would go on. */
+TEST(enough) {
+    const double weight[] = {1, 3, 2}, speed[] = {1, 1, 1};
+    const evn_problem p = {.tasks = 3, .weight = weight, .units = 3, .speed = speed};
+    const struct {
+        const char *schedule;
+        double enough, busy[3];
+    } cases[] = {{"static", 2, {0, 3, 0}},
+                 {"static", 3, {1, 3, 2}},
+                 {"static", 0, {1, 3, 2}},
+                 {"guided:size", 2, {1, 3, 2}}};
+    for (int i = 0; i < 4; i++) {
+        const evn_team_cost cost = {.doubling = 0.2, .enough = cases[i].enough};
+        double busy[3];
+        assert_ok(evn_predict_units(&p, cases[i].schedule, (int[]){1, 1, 1}, &cost, busy));
+        assert_memory_equal(busy, cases[i].busy, sizeof busy);
+    }
+}
+
 TEST(units_mistakes) {
     const double zero[] = {0};
-    const evn_team_cost cost = {0.2, NULL, NULL, 0}, less = {-1, NULL, NULL, 0},
-                        none = {NAN, NULL, NULL, 0}, backwards = {0, NULL, NULL, -1};
+    const evn_team_cost cost = {.doubling = 0.2}, less = {.doubling = -1}, none = {.doubling = NAN},
+                        backwards = {.meeting = -1}, unclear = {.enough = NAN};
     const evn_problem p = {.tasks = 1, .units = 1};
     double busy[1];
     const struct {
@@ -235,6 +254,7 @@ TEST(units_mistakes) {
         {p, "static", 1, &less, "a team's cost is -1"},
         {p, "static", 1, &none, "a team's cost is nan"},
         {p, "static", 1, &backwards, "a team's meeting is -1"},
+        {p, "static", 1, &unclear, "up to nan are enough"},
         {p, "none", 1, &cost, "none"},
         {{.tasks = 0, .units = 1}, "static", 1, &cost, "0 tasks on 1 units"},
         {{.tasks = 1, .units = 0}, "static", 1, &cost, "1 tasks on 0 units"},

@@ -67,7 +67,7 @@ static int one_problem(const struct workload *is, char class_, const long *cores
         if (code) break;
         const struct choice_for what = {
             is,      job.state,   &job.tasks, request->schedule ? request->schedule : is->schedule,
-            machine, CHOICE_COST, 0};
+            machine, CHOICE_COST, 0,          0};
         code = compare(what, request, class_, worst);
         evn_machine_close(machine);
     }

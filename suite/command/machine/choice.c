@@ -52,13 +52,13 @@ static double weight_of_all(const evn_problem *tasks) {
     return sum;
 }
 
-/* `cores` and `speed`: room for as many as there are units. */
-static evn_status predict(const struct choice_for *what, const evn_units *units, int *cores,
-                          double *speed, double *busy, double *longest) {
+/* `cores` and `speed`: room for as many as there are units; `even`: the time of an even share. */
+static evn_status predict(const struct choice_for *what, const evn_units *units, double even,
+                          int *cores, double *speed, double *busy, double *longest) {
     const int n = evn_units_count(units);
     const struct workload_teams *teams = what->is->teams;
     const evn_team_cost cost = {what->cost.doubling, teams ? teams->phases : NULL, what->state,
-                                what->cost.meeting};
+                                what->cost.meeting, what->enough * even * (1 + 1e-9)};
     evn_problem tasks = *what->tasks;
     for (int u = 0, at = 0; u < n; at += cores[u++]) {
         cores[u] = evn_unit_cores(evn_units_get(units, u));
@@ -84,13 +84,13 @@ double choice_over(const struct choice_for *what, const char *list) {
     const size_t n = (size_t)evn_units_count(units);
     int *cores = malloc(n * sizeof *cores);
     double *speed = malloc(2 * n * sizeof *speed);
-    status = cores && speed ? predict(what, units, cores, speed, speed + n, &longest)
+    const double even = weight_of_all(what->tasks) / speed_of_all(what->machine);
+    status = cores && speed ? predict(what, units, even, cores, speed, speed + n, &longest)
                             : evn_fail(EVN_MEMORY, "not enough memory for %zu units", n);
     if (status) give_up(status);
     free(cores);
     free(speed);
     evn_units_close(units);
-    const double even = weight_of_all(what->tasks) / speed_of_all(what->machine);
     return status ? NAN : even > 0 ? longest / even : 1;
 }
 
@@ -314,7 +314,7 @@ static int may_be_best(const struct choice_for *what, int size) {
 static int look_alike(const struct choice *out, const struct choice_for *what,
                       struct looks *looks) {
     const int cores = evn_machine_cores(what->machine);
-    const struct choice_for quick = quickly(what);
+    struct choice_for quick = quickly(what);
     struct choice_try now;
     struct growth growth = {.before = INFINITY, .least = INFINITY};
     int most = cores, first = cores; /* sizes that are looked at; the first that is worse */
@@ -322,6 +322,7 @@ static int look_alike(const struct choice *out, const struct choice_for *what,
         for (int m = 1; m <= most; m++) {
             if ((cores % m == 0) != even || !may_be_best(what, m)) continue;
             if (looks->count == LOOKS && at_least(what, m) > looks->over[LOOKS - 1]) continue;
+            if (!even && looks->count == LOOKS) quick.enough = looks->over[LOOKS - 1];
             if (try_size(out, &quick, m, &now)) return EXIT_USAGE;
             note(looks, m, now.over);
             if (!even) continue;
@@ -388,6 +389,7 @@ static int find_second(struct choice *out, const struct choice_for *what) {
         if (i != out->best && out->tried[i].over < second->over) *second = out->tried[i];
     struct choice_for quick = quickly(what);
     quick.quick = 0; /* a thorough look is as good */
+    quick.enough = second->over < INFINITY ? fmax(second->over, DOUBT * best->over) : 0;
     if (write_list(what, largest_part(what->machine), 1, by_core.list) &&
         (look_at(out, &quick, &by_core) ||
          (by_core.over <= DOUBT * best->over && look_at(out, what, &by_core))))

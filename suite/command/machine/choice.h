@@ -42,6 +42,9 @@ struct choice_for {
     const evn_machine *machine;
     struct choice_cost cost;
     int quick; /* 1: a quick look */
+    /* Above 0: a list that takes longer, over an even share, is not looked at to its end, where its
+     * schedule keeps its owners. */
+    double enough;
 };
 
 /* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units

@@ -360,7 +360,8 @@ static int choose_units(struct job *job, const struct job_words *words, unsigned
     if (strcmp(words->units, "auto") != 0 || *job->units_text || job->cluster ||
         evn_units_gpus(job->units) || words->speeds || strstr(name, "speed="))
         return 0;
-    struct choice_for what = {job->is, job->state, &job->tasks, name, job->machine, CHOICE_COST, 0};
+    struct choice_for what = {job->is,      job->state,  &job->tasks, name,
+                              job->machine, CHOICE_COST, 0,           0};
     calibration_teams(job->is, job->shape.key, job->machine, &what.cost);
     const int code = choice_make(&job->choice, &what);
     if (code || !*job->choice.list) return code;
