@@ -16,7 +16,7 @@ class Mesh(Base):
         return json.loads(self.evener("mesh", *words, "--json", "-").stdout)
 
     def test_what_it_is_like(self):
-        self.write("cube.obj", CUBE + FACES)
+        self.write("cube.obj", "\ufeff" + CUBE + FACES)  # UTF-8, as some editors mark it
         mesh = self.described("cube.obj")["mesh"]
         self.assertEqual([mesh[k] for k in ("vertices", "triangles", "components", "volume", "area", "wall", "gap", "note")],
                          [8, 12, 1, 1, 6, 1, None, ""])

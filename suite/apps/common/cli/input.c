@@ -20,6 +20,16 @@ static int await_writer(int fd, const char *path) {
     return ready < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0;
 }
 
+/* Editors begin a text in UTF-8 with three bytes that say so and are no part of its first line. */
+static void skip_mark(FILE *file) {
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    int n = 0, c = 0;
+    while (n < 3 && (c = getc(file)) == mark[n]) n++;
+    if (n == 3) return;
+    ungetc(c, file);
+    while (n) ungetc(mark[--n], file);
+}
+
 FILE *input_open(const char *path) {
     struct stat is;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -27,6 +37,7 @@ FILE *input_open(const char *path) {
     int failed = fstat(fd, &is);
     if (!failed && S_ISFIFO(is.st_mode)) failed = await_writer(fd, path);
     FILE *file = failed ? NULL : fdopen(fd, "rb");
+    if (file) skip_mark(file);
     if (file) return file;
     const int reason = errno;
     close(fd);

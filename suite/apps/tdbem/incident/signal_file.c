@@ -19,9 +19,9 @@ static int read_pair(struct source *s, double pair[2]) {
     const char *at = s->data + s->at;
     for (int i = 0; i < 2; i++) {
         char *end;
-        at += strspn(at, " \t");
+        at += strspn(at, " \t\r");
         pair[i] = strtod(at, &end);
-        if (end == at || !isfinite(pair[i])) return 0;
+        if (end == at || *at == '\n' || !isfinite(pair[i])) return 0;
         at = end + strspn(end, " \t\r");
         if (!i && (*at == ',' || *at == ';')) at++;
     }
