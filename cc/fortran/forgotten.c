@@ -58,7 +58,8 @@ static const char *changes(const struct fortran *f, const struct tokens *t, int 
     return function_of(f, t, k + 2, name);
 }
 
-/* Whether the body calls something called a lock or atomic, or counts a loop by the name. */
+/* Whether the body calls something called a lock or atomic, or counts a loop by the name, or has it
+ * for something else, in ASSOCIATE. */
 static int is_ruled_out(const struct fortran *f, const struct do_nest *nest,
                         const struct token *name) {
     int found = 0;
@@ -66,6 +67,7 @@ static int is_ruled_out(const struct fortran *f, const struct do_nest *nest,
         struct tokens t = fortran_tokens(f, i);
         for (int k = 0; k + 1 < t.count && !found; k++) {
             const char *c = token_letters(&f->flat, &t.at[k]);
+            found |= same(f, &t, k, name) && fortran_is(f, &t, k + 1, "=>");
             for (int n = 0; fortran_is(f, &t, k + 1, "(") && n + 4 <= token_length(&t.at[k]); n++)
                 found |= !strncasecmp(c + n, "lock", 4) || !strncasecmp(c + n, "atomic", 6);
         }

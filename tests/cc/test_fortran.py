@@ -231,7 +231,8 @@ class Fortran(Case):
                            ("s = max(s, v(z))", "reduction(max: s) or private(s)"), ("n = ior(z, n)", "reduction(ior: n) or private(n)"),
                            ("l = l .or. v(z) > 2", "reduction(.or.: l) or private(l)"), ("s = s / 2", "private(s)"), ("t = t + 1", "reduction(+: t) or private(t)"),
                            ("v(z) = v(z) + 1", ""), ("s = v(z) * s + 1", ""), ("p = p + 1", ""), ("do k = 1, 3; v(z) = v(z) + k; end do", ""),
-                           ("block; real :: s; s = 0; s = s + v(z); end block", ""), ("!$omp atomic\ns = s + 1", ""), ("call lock_it(); s = s + 1", "")):
+                           ("block; real :: s; s = 0; s = s + v(z); end block", ""),
+                           ("associate (s => v(z)); s = s + 1; end associate", ""), ("!$omp atomic\ns = s + 1", ""), ("call lock_it(); s = s + 1", "")):
             for directive in TEAMS, "!$omp teams num_teams(1:CPU:1, 1:CPU:1)\n!$omp distribute":
                 end = "!$omp end distribute\n!$omp end teams\n" if "\n" in directive else ""
                 name = self.write("forgotten.f90", f"{head}{directive}\ndo z = 1, n\n{line}\nend do\n{end}end subroutine\n")
