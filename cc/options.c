@@ -320,7 +320,7 @@ int options_read(struct options *o, int argc, char **argv) {
     struct words all = {0};
     memset(o, 0, sizeof *o);
     for (int i = 1; i < argc; i++) expand(&all, argv[i], 0);
-    int at = 0, ok = 1;
+    int at = 0, ok = 1, last_took = 0;
     for (; at < all.count; at++) {
         ok = own_option(o, all.at[at]);
         if (ok <= 0) break;
@@ -329,12 +329,17 @@ int options_read(struct options *o, int argc, char **argv) {
     if (ok > 0) {
         while (at < all.count && all.at[at][0] != '-' && is_program(all.at[at]))
             words_add(&o->compiler, all.at[at++]);
-        for (int last_took = 0; at < all.count && ok > 0; at++) {
+        for (; at < all.count && ok > 0; at++) {
             const int own = last_took ? 2 : own_option(o, all.at[at]);
             if (own <= 0) ok = own;
             if (own == 2) words_add(&o->words, all.at[at]);
             last_took = !last_took && takes_word(all.at[at]);
         }
+    }
+    if (ok > 0 && last_took) { /* it would take a word of ours */
+        fprintf(stderr, "evener-cc: %s at the end of the line: expected its argument behind it\n",
+                all.at[all.count - 1]);
+        ok = 0;
     }
     words_free(&all);
     if (ok <= 0) return ok;

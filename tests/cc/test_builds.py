@@ -296,6 +296,7 @@ class Builds(Case):
                 self.assertEqual((got.stdout, got.returncode), (asked.stdout, asked.returncode), question)
             self.assertNotEqual(self.cc(compiler, "-c", "u.c", "two.c", "-o", "x.o", cwd=self.tree).returncode, 0)
             self.assertFalse(os.path.exists(os.path.join(self.tree, "x.o")))
+            self.assertIn("-o at the end of the line", self.cc(compiler, "u.c", "-o", cwd=self.tree).stderr)
             self.make("-###", "-c", "u.c", compiler=compiler)
         self.write("wrong.c", 'void f(void) {\n#pragma omp teams distribute num_teams(2:CPUS:1)\nfor (int i = 0; i < 9; i++) ;\n}\n')
         said = json.loads(self.cc("gcc", "-fdiagnostics-format=json", "-c", "wrong.c", cwd=self.tree).stderr)
