@@ -253,9 +253,10 @@ void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of_rank);
 /* Medians over the latest 128 instances at most: wall time of a run, of visits and exchanges since
  * the run before, and of both together. Of the latter the part beside what the longest unit has to
  * do, in which units are woken and waited for; and how long the units had nothing to do before
- * the run. 0 before the first run. */
+ * the run. task_s: what this rank's units did with tasks in a run, over the number of all tasks. 0
+ * before the first run. */
 typedef struct evn_loop_medians {
-    double compute_s, exchange_s, step_s, beside_s, idle_s;
+    double compute_s, exchange_s, step_s, beside_s, idle_s, task_s;
 } evn_loop_medians;
 evn_loop_medians evn_loop_median(const evn_loop *loop);
 void evn_loop_reset_stats(evn_loop *loop);

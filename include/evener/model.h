@@ -65,12 +65,17 @@ typedef struct evn_model {
                              n units of that kind compute, > 0; NULL: all 1 */
     const double *beside; /* kinds: factor on the seconds while units of another kind compute, too,
                              > 0; NULL: all 1 */
-    double beside_s; /* s of a loop beside tasks and messages, as units are woken and waited for */
-    int overlap;     /* 1: units compute tasks that need no messages while messages travel; parallel
-                        exchange only */
-    int pieces;      /* messages that a task's data are, one after another; 0: 1 */
-    int loops; /* of a step, one after another, each with its part of the tasks' seconds; where
-                  units draw tasks they do so in each anew; 0: 1 */
+    double beside_s;      /* s of a loop beside tasks and messages, but for waking units */
+    double idle_s;        /* s before each step in which no unit has anything to do */
+    /* Waiting units sleep after spin_s and wake in wake_s: those beside the first unit of their
+     * rank as a loop begins, for which that one takes wake_call_s, and that one where it has waited
+     * for others. wake_s 0: none sleeps. */
+    double spin_s, wake_s, wake_call_s;
+    int overlap; /* 1: units compute tasks that need no messages while messages travel; parallel
+                    exchange only */
+    int pieces;  /* messages that a task's data are, one after another; 0: 1 */
+    int loops;   /* of a step, one after another, each with its part of the tasks' seconds; where
+                    units draw tasks they do so in each anew; 0: 1 */
 } evn_model;
 
 /* The predicted times of one step. */
@@ -84,7 +89,7 @@ typedef struct evn_step {
     double migrated_bytes; /* data of tasks that changed their unit */
     int migrations;
     double tree_s;   /* tree of ranks, up and down: 2 ceil(log2 ranks) hops */
-    double beside_s; /* of all loops beside tasks and messages */
+    double beside_s; /* of all loops beside tasks and messages, with waking */
     double step_s;   /* total: compute_s + exchange_s + tree_s + beside_s, less the hidden part of
                         overlap */
 } evn_step;

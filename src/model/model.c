@@ -5,6 +5,7 @@
  */
 #include <evener/model.h>
 #include "policy/simulate.h"
+#include "schedule/version.h"
 #include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ struct evn_simulation {
     int steps;
     int loops;                         /* of a step */
     double since;                      /* begin of the current loop in the step */
+    double woken;                      /* s of the step in which units are woken */
+    double *rest;                      /* s that each unit has had nothing to do */
     double *sum_compute, *sum_seconds; /* of the loops of a step, `migrate` with `compute` */
     unsigned long long seed;           /* seed of the noise */
     evn_step last; /* last step, whose exchange holds as long as no task has moved */
@@ -105,7 +108,9 @@ static evn_status check(const evn_model *m) {
         if (!(m->beside[k] > 0 && isfinite(m->beside[k])))
             return wrong("the factor beside others of kind", k, m->beside[k], "a number above 0");
     if (!is_time(m->tree)) return wrong("the tree: hop", 0, m->tree, "seconds from 0");
-    if (!is_time(m->beside_s)) return wrong("beside tasks: loop", 0, m->beside_s, "seconds from 0");
+    const double beside[] = {m->beside_s, m->idle_s, m->spin_s, m->wake_s, m->wake_call_s};
+    for (int i = 0; i < 5; i++)
+        if (!is_time(beside[i])) return wrong("beside tasks: time", i, beside[i], "seconds from 0");
     evn_status status = EVN_OK;
     for (int i = 0; !status && m->far && i < m->kinds * m->kinds; i++)
         status = check_route(&m->far[i], "far route", i);
@@ -143,7 +148,7 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
         s->owner = malloc(2 * n * sizeof *s->owner);
         s->loops = model->loops > 1 ? model->loops : 1;
         s->seconds = malloc(2 * n * sizeof *s->seconds);
-        s->compute = malloc(9 * units * sizeof *s->compute);
+        s->compute = calloc(10 * units, sizeof *s->compute);
         s->heap = malloc(2 * units * sizeof *s->heap);
         s->needs = calloc(n, 1);
         s->members = calloc((size_t)model->kinds, sizeof *s->members);
@@ -162,7 +167,8 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
     s->in = s->out + units;
     s->port = s->in + units;
     s->early = s->port + units;
-    s->sum_compute = s->early + units;
+    s->rest = s->early + units;
+    s->sum_compute = s->rest + units;
     s->sum_seconds = s->seconds + n;
     s->first = s->heap + units;
     find_ranks(s);
@@ -211,6 +217,59 @@ void evn_simulation_watch(evn_simulation *s, void (*to)(void *arg, const evn_mod
     NEED_OR(, s, "a simulation");
     s->watch = to;
     s->arg = arg;
+}
+
+/* --- sleepers ------------------------------------------------------------------------------ */
+
+/* When the units of a rank have done their seconds in `busy`. `shares`: those that are awake do
+ * what one that sleeps would do, until it comes. */
+static double meet_rank(evn_simulation *s, int rank, const double *busy, int shares) {
+    const evn_model *m = &s->model;
+    const int caller = s->first[rank];
+    double end = 0, longest = 0, work = 0, early = 0, late = 0, *begin = s->rest;
+    int units = 0, asleep = 0, last = caller;
+    for (int u = caller; u < m->units; u++) {
+        if (rank_of(m, u) != rank) continue;
+        const int sleeps = u != caller && s->rest[u] > m->spin_s;
+        begin[u] = sleeps ? m->wake_s : 0;
+        asleep += sleeps;
+        units++;
+    }
+    begin[caller] = asleep ? m->wake_call_s : 0;
+    for (int u = caller; u < m->units; u++) {
+        if (rank_of(m, u) != rank) continue;
+        const int sleeps = u != caller && begin[u] > 0;
+        if (begin[u] + busy[u] > begin[last] + busy[last]) last = u;
+        if (!sleeps) longest = fmax(longest, begin[u] + busy[u]);
+        *(sleeps ? &late : &early) += begin[u];
+        work += busy[u];
+    }
+    end = begin[last] + busy[last];
+    if (shares && asleep) {
+        double shared = (work + early) / (units - asleep);
+        if (shared > m->wake_s) shared = (work + early + late) / units;
+        end = fmin(end, fmax(longest, shared));
+        for (int u = caller; u < m->units; u++)
+            if (rank_of(m, u) == rank)
+                s->rest[u] = u != caller && begin[u] > 0 ? end - begin[u] : 0;
+        return end;
+    }
+    const int joins = !shares && end - begin[caller] - busy[caller] > m->spin_s;
+    for (int u = caller; u < m->units; u++)
+        if (rank_of(m, u) == rank) s->rest[u] = end - begin[u] - busy[u] + joins * m->wake_s;
+    s->rest[last] -= joins * m->wake_call_s;
+    return end + joins * m->wake_s;
+}
+
+/* All units do their seconds in `busy`: adds what it takes longer than the longest of them. */
+static void meet(evn_simulation *s, const double *busy, int shares) {
+    const evn_model *m = &s->model;
+    double end = 0, longest = 0;
+    for (int u = 0; u < m->units; u++) longest = fmax(longest, busy[u]);
+    if (!(m->wake_s > 0 && longest > 0)) return;
+    for (int r = 0; r < s->ranks; r++)
+        if (s->first[r] >= 0) end = fmax(end, meet_rank(s, r, busy, shares));
+    s->woken += fmax(0, end - longest);
 }
 
 /* --- tasks --------------------------------------------------------------------------------- */
@@ -424,7 +483,7 @@ static void add_up(evn_simulation *s, evn_step *step) {
             step->step_s = fmax(step->step_s, s->compute[u] + s->exchange[u] - hidden);
         }
     }
-    step->beside_s = s->loops * m->beside_s;
+    step->beside_s = s->loops * m->beside_s + s->woken;
     step->step_s += step->tree_s + step->beside_s;
 }
 
@@ -479,6 +538,7 @@ static void run_loop(evn_simulation *s, const evn_schedule *schedule, evn_step *
         compute = fmax(compute, s->compute[u]);
         migrate = fmax(migrate, s->migrate[u]);
     }
+    meet(s, s->compute, evn_schedule_chunk(schedule) || schedule_steals(schedule));
     step->compute_s = s->since += compute;
     step->migration_s += migrate;
     for (int t = 0; t < m->tasks; t++) {
@@ -519,6 +579,8 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
                         p->tasks, p->units, m->tasks, m->units);
     s->steps++;
     *step = (evn_step){0};
+    s->woken = 0;
+    for (int u = 0; u < m->units; u++) s->rest[u] += m->idle_s;
     run_loops(s, schedule, step);
     step->imbalance = evn_imbalance(m->units, s->compute);
     if (s->steps > 1 && !step->migrations && !s->watch) {
@@ -530,6 +592,7 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
     } else {
         in_parallel(s, step);
     }
+    meet(s, s->exchange, !m->sequential);
     add_up(s, step);
     s->last = *step;
     return evn_schedule_learn(schedule, s->owner, s->seconds);

@@ -50,9 +50,9 @@ class Records(base.Base):
 
     def test_beside(self):
         """What a step takes beside tasks and faces, on any units; several are woken where they have slept, which one unit's record tells."""
-        def step(ran, units, idle, beside=0.25):
+        def step(ran, units, idle, beside=0.25, spin=1):
             record = program()
-            record["machine"] = {"wake_s": 0.125, "spin_s": 1}
+            record["machine"] = {"wake_s": 0.125, "wake_call_s": 0.0625, "spin_s": spin}
             record["loops"][1]["median"] = {"beside_s": beside, "idle_s": idle}
             if ran == 1:
                 record["owner"] = [0] * 6
@@ -67,6 +67,15 @@ class Records(base.Base):
                          [0.25, 0.25, 0.25, 0.375, 0.25, 0.25])
         self.assertEqual([step(2, units, idle) for units in ("1:CPU:1", "3:CPU:1") for idle in (0.5, 2)], [0.25, 0.125, 0.25, 0.25])
         self.assertEqual(step(2, "1:CPU:1", 2, 0.0625), 0)
+        # the first unit is done 0.5 s before the other one, and sleeps
+        self.assertAlmostEqual(step(1, "2:CPU:1", 0.125, spin=0.25), 0.375, delta=1e-12)
+        self.assertEqual(step(2, "1:CPU:1", 0.125, spin=0.25), 0.125)
+
+    def test_fit(self):
+        """Tasks take in all what the median instance's took, in the proportions of their own times."""
+        record = program()
+        record["loops"][1]["median"] = {"task_s": 0.55}
+        self.assertAlmostEqual(self.plan("--units", "2:CPU:1", loops=record["loops"])["iterations"][-1]["compute_s"], 2 * 0.8, delta=1e-12)
 
     def test_loop(self):
         for name in "first", "0":

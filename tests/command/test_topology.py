@@ -58,7 +58,7 @@ class Info(Base):
 
     def test_record(self):
         machine = self.record("info", **on("laptop"))["machine"]
-        self.assertIsNone(machine["wake_s"])  # nothing is measured for another machine
+        self.assertEqual((machine["wake_s"], machine["wake_call_s"]), (None, None))  # nothing is measured for another machine
         self.assertEqual([machine[k] for k in ("cores", "node_cores", "allowed_cores", "quota")], [14, 14, 14, 0])
         self.assertEqual([(k["name"], k["cores"], k["frequency"]) for k in machine["kinds"]], [("IntelCore", 6, 4.8e9), ("IntelAtom", 8, 3.5e9)])
         self.assertAlmostEqual(machine["kinds"][1]["speed"], 3500 / 4800)

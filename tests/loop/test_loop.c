@@ -284,6 +284,7 @@ TEST(medians) {
     assert_true(recent_median(&r).beside_s == 0 && recent_median(&r).idle_s == 0);
     for (int i = 1; i <= RECENT; i++) {
         r.idle += 6;
+        r.task = i;
         recent_beside(&r, 1, 2); /* a virtual clock is ahead */
         recent_beside(&r, 2, 0.5);
         recent_beside(&r, 7, 4);
@@ -291,6 +292,7 @@ TEST(medians) {
     }
     assert_medians(&r, 7, 2, 9);
     assert_true(recent_median(&r).beside_s == 4.5 && recent_median(&r).idle_s == 6);
+    assert_true(recent_median(&r).task_s == 0.5 * (RECENT + 1));
 }
 
 /* They are of the loop's own runs, and begin anew with its statistics. */
@@ -302,6 +304,7 @@ TEST(medians_of_runs) {
     assert_true(m.compute_s > 0 && m.compute_s == evn_loop_sum(f.loop).compute_s);
     assert_true(m.step_s == m.compute_s && m.exchange_s == 0);
     assert_true(m.beside_s > 0 && m.beside_s < m.step_s && m.idle_s == 0);
+    assert_true(m.task_s > 0 && m.task_s <= 2 * m.compute_s);
     assert_ok(evn_loop_run(f.loop, body, &f));
     assert_true(evn_loop_median(f.loop).idle_s > 0);
     evn_loop_reset_stats(f.loop);

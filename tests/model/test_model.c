@@ -92,6 +92,31 @@ TEST(by_hand) {
     assert_near(step_of(&m, (int[]){0, 1, 1, 2}).compute_s, 9);
 }
 
+/* Units that have waited for more than 1 s wake in 0.5 s, of which 0.25 s are the first one's. */
+TEST(sleepers) {
+    evn_model m = small;
+    m.spin_s = 1;
+    m.wake_s = 0.5;
+    m.wake_call_s = 0.25;
+    m.idle_s = 0.75;
+    /* the first one falls asleep beside the 6 s of all tasks, and then wakes the third for faces of
+     * 0.021 s, which are done before that one comes */
+    const double faces = 0.25 - 0.021;
+    assert_near(step_of(&m, (int[]){1, 1, 1, 1}).beside_s, 0.5 + faces);
+    m.idle_s = 2;
+    assert_near(step_of(&m, (int[]){1, 1, 1, 1}).beside_s, 0.5 + 0.5 + faces);
+    /* two sleep beside the first one's 12 s, and again as messages of 2.7 s each begin: it has as
+     * much of these done when they come that all end together */
+    evn_step s = step_of(&m, (int[]){0, 0, 1, 2});
+    assert_near(s.beside_s, 0.25 + (3 * 2.7 + 0.25 + 2 * 0.5) / 3 - 2.7);
+    assert_near(s.step_s, 12 + 2.7 + s.beside_s);
+    m.sequential = 1; /* nobody does others' messages */
+    s = step_of(&m, (int[]){0, 0, 1, 2});
+    assert_near(s.beside_s, 0.25 + 0.5);
+    m.rank = (int[]){0, 1, 2};
+    assert_true(step_of(&m, (int[]){0, 0, 1, 2}).beside_s == 0);
+}
+
 /* A CPU unit is rank 0, two devices are rank 1: messages between them are one a pair of ranks. */
 TEST(ranks) {
     static const int rank[] = {0, 1, 1};

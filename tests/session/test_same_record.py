@@ -16,8 +16,8 @@ from programs import Case, clean  # pylint: disable=wrong-import-position
 TOY = PROGRAM = COMMAND = HEAT = ""
 
 # what is measured, and so never the same twice; what a session does not know; and the words
-MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "step_s", "exchange_s", "idle_s", "beside_s", "wake_s", "taken", "stolen",
-            "bursts"}
+MEASURED = {"seconds", "imbalance", "task_s", "compute_s", "communication_s", "step_s", "exchange_s", "idle_s", "beside_s", "wake_s", "wake_call_s", "taken",
+            "stolen", "bursts"}
 UNKNOWN = {"app", "verified", "command"}
 BOTH = {"steps", "seconds", "units", "schedule", "imbalance", "periods", "median", "transfers", "owner", "task_s", "weight", "links", "machine"}
 

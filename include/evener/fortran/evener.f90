@@ -257,6 +257,7 @@ module evener
         real(c_double) :: step_s = 0
         real(c_double) :: beside_s = 0
         real(c_double) :: idle_s = 0
+        real(c_double) :: task_s = 0
     end type
     type, bind(c) :: evn_loop_totals
         real(c_double) :: compute_s = 0

@@ -306,11 +306,11 @@ static void count_run(evn_loop *loop, double wall) {
         w->stats.copy_s += w->copy;
         w->stats.idle_s += idle(wall, w);
     }
+    loop->recent.task = loop->task_seconds = busy / loop->problem->tasks;
     recent_beside(&loop->recent, wall, longest);
     recent_add(&loop->recent, wall, loop->totals.exchange_s);
     loop->totals.compute_s += wall;
     loop->totals.instances++;
-    loop->task_seconds = busy / loop->problem->tasks;
     learn_alone(loop, wall, busy);
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int moves = loop->ran && loop->changed && memcmp(loop->owner, loop->before, bytes) != 0;

@@ -14,9 +14,12 @@ static double median(const double *value, const double *more, int count) {
 
 evn_loop_medians recent_median(const struct recent *r) {
     const int count = r->count < RECENT ? r->count : RECENT;
-    return (evn_loop_medians){median(r->compute_s, NULL, count), median(r->exchange_s, NULL, count),
+    return (evn_loop_medians){median(r->compute_s, NULL, count),
+                              median(r->exchange_s, NULL, count),
                               median(r->compute_s, r->exchange_s, count),
-                              median(r->beside_s, NULL, count), median(r->idle_s, NULL, count)};
+                              median(r->beside_s, NULL, count),
+                              median(r->idle_s, NULL, count),
+                              median(r->task_s, NULL, count)};
 }
 
 evn_loop_medians evn_loop_median(const evn_loop *loop) {

@@ -8,10 +8,11 @@ enum { RECENT = 128 };
 
 struct recent {
     int count; /* instances so far */
-    double compute_s[RECENT], exchange_s[RECENT], beside_s[RECENT], idle_s[RECENT];
+    double compute_s[RECENT], exchange_s[RECENT], beside_s[RECENT], idle_s[RECENT], task_s[RECENT];
     double exchanged; /* all exchange until the latest instance's end */
     double beside;    /* of visits and exchanges since then */
     double idle;      /* that the units had before the instance at hand */
+    double task;      /* mean of the tasks' times in it */
 };
 
 /* Visits or exchanges, or an instance: of `wall`, in which the longest unit was at work for
@@ -27,6 +28,7 @@ static inline void recent_add(struct recent *r, double compute_s, double exchang
     r->exchange_s[at] = exchanged - r->exchanged;
     r->beside_s[at] = r->beside;
     r->idle_s[at] = r->idle;
+    r->task_s[at] = r->task;
     r->exchanged = exchanged;
     r->beside = r->idle = 0;
 }

@@ -108,6 +108,7 @@ void evn_record_median(FILE *out, const evn_loop_medians *m) {
     put(out, "step_s", m->step_s);
     put(out, "beside_s", m->beside_s);
     put(out, "idle_s", m->idle_s);
+    put(out, "task_s", m->task_s);
     fputc('}', out);
 }
 
@@ -189,7 +190,10 @@ void evn_record_machine(FILE *out, const evn_machine *m) {
     put(out, "node_cores", about.node);
     put(out, "allowed_cores", about.allowed);
     put(out, "quota", about.quota);
-    put(out, "wake_s", record_wake(m)); /* of a unit that has been idle for longer than spin_s */
+    double call;
+    put(out, "wake_s",
+        record_wake(m, &call));    /* of a unit that has been idle for longer than spin_s */
+    put(out, "wake_call_s", call); /* of the one that wakes it */
     put(out, "spin_s", GATE_SPIN);
     put_kinds(out, m);
     put_parts(out, m);

@@ -32,30 +32,34 @@ static void *answer(void *p) {
     return NULL;
 }
 
-/* Seconds from a call until it has begun. */
-static double call(struct sleeper *s, unsigned round) {
+/* Seconds from a call until it has begun, and *own of it that the call itself takes. */
+static double call(struct sleeper *s, unsigned round, double *own) {
     while (!atomic_load(&s->call.sleepers)) sched_yield();
     double begin = evn_now() + ASLEEP;
     while (evn_now() < begin) continue;
     begin = evn_now();
     gate_open(&s->call);
+    *own = evn_now() - begin;
     gate_wait(&s->answer, round);
     return s->woke - begin;
 }
 
-double record_wake(const evn_machine *m) {
+double record_wake(const evn_machine *m, double *own) {
     struct sleeper s = {0};
-    double seconds[ROUNDS];
+    double seconds[ROUNDS], calls[ROUNDS];
     pthread_t thread;
     for (int c = 0; c < evn_machine_cores(m); c++)
         if (evn_machine_core_number(m, c) != sched_getcpu())
             cpus_add(&s.cores, evn_machine_core_number(m, c));
+    *own = NAN;
     gate_init(&s.call, 0);
     gate_init(&s.answer, GATE_SPIN);
     if (!evn_machine_about(m).here || evn_machine_cores(m) < 2) return NAN;
     if (thread_make(&thread, answer, &s)) return NAN;
-    for (unsigned i = 0; i < ROUNDS; i++) seconds[i] = call(&s, i);
+    for (unsigned i = 0; i < ROUNDS; i++) seconds[i] = call(&s, i, &calls[i]);
     pthread_join(thread, NULL);
     qsort(seconds, ROUNDS, sizeof *seconds, by_value);
+    qsort(calls, ROUNDS, sizeof *calls, by_value);
+    *own = calls[ROUNDS / 4];
     return seconds[ROUNDS / 4];
 }

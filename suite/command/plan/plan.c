@@ -229,6 +229,7 @@ static void print_measured(const struct times_file *t, FILE *out) {
     if (isfinite(1e3 * t->median_s)) fprintf(out, "; median %.4f", 1e3 * t->median_s);
     fputc('\n', out);
     if (*t->guess) fprintf(out, "%s\n", t->guess);
+    if (t->unknown) fprintf(out, "%s\n", t->unknown);
 }
 
 /* Prints the part of the page behind the iterations. */

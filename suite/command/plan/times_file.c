@@ -18,8 +18,9 @@ struct run_kind {
 
 struct run {
     int n, units, kinds;
-    double *task_s;
-    int *owner, *kind_of; /* of each task; of each unit */
+    double *task_s, *unit_s; /* of each task; of each unit's tasks */
+    int *owner, *kind_of;
+    int own; /* units of the first rank, of which the medians are */
     struct run_kind kind[KINDS_MAX];
 };
 
@@ -133,19 +134,48 @@ static void say_guess(struct times_file *out, struct unit_kind kind, struct unit
              unit_kind_text(kind, text[0]), unit_kind_text(ran, text[1]));
 }
 
-/* Seconds of a step beside tasks and faces, which are no less on other units. Those of one unit are
- * waited for by none; several are woken, where they have slept since the step before. */
-static void put_beside(const struct run *r, const struct record_part *part, evn_model *m) {
+/* Has the tasks take in all what the median instance's took: single tasks are disturbed less often
+ * than one of many. Devices' units do other things between tasks. */
+static void fit_tasks(struct run *r, const cJSON *median) {
+    const double mean = json_number(median, "task_s"); /* older records do not tell */
+    double sum = 0;
+    for (int k = 0; k < r->kinds; k++)
+        if (r->kind[k].kind.gpu) return;
+    for (int t = 0; t < r->n; t++) sum += r->owner[t] < r->own ? r->task_s[t] : 0;
+    const double factor = mean * r->n / sum;
+    for (int t = 0; factor > 0 && isfinite(factor) && t < r->n; t++) r->task_s[t] *= factor;
+}
+
+/* What of the run's time beside tasks was taken by waking its units, by the model's rule. */
+static double woken(const struct run *r, const evn_model *m) {
+    const int sleep = r->own > 1 && m->idle_s > m->spin_s;
+    double end = 0, longest = 0, own = 0;
+    for (int u = 0; u < r->own; u++) {
+        const double begin = !sleep ? 0 : u ? m->wake_s : m->wake_call_s;
+        end = fmax(end, begin + r->unit_s[u]);
+        if (!u) own = end;
+        longest = fmax(longest, r->unit_s[u]);
+    }
+    return end - longest + (end - own > m->spin_s ? m->wake_s : 0);
+}
+
+/* Seconds of a step beside tasks and faces: what the run had, but for waking, which is that of the
+ * units to come. */
+static void put_beside(struct run *r, const struct record_part *part, evn_model *m) {
     const cJSON *median = cJSON_GetObjectItemCaseSensitive(part->of, "median"),
                 *machine = cJSON_GetObjectItemCaseSensitive(part->root, "machine");
     const double beside = json_number(median, "beside_s"), idle = json_number(median, "idle_s"),
-                 wake = json_number(machine, "wake_s"), spin = json_number(machine, "spin_s");
-    const int ranks = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(part->root, "ranks"));
-    const int ran = r->units > (ranks ? ranks : 1),
-              will = m->units > (m->rank ? m->rank[m->units - 1] + 1 : 1);
-    if (beside >= 0) m->beside_s = beside; /* older records do not tell */
-    if (beside >= 0 && wake >= 0 && idle > spin)
-        m->beside_s = fmax(0, beside + (will - ran) * wake);
+                 wake = json_number(machine, "wake_s"), spin = json_number(machine, "spin_s"),
+                 call = json_number(machine, "wake_call_s");
+    if (!(beside >= 0)) return; /* older records do not tell */
+    m->beside_s = beside;
+    if (!(idle >= 0 && wake >= 0 && spin >= 0)) return;
+    m->idle_s = idle;
+    m->spin_s = spin;
+    m->wake_s = wake;
+    m->wake_call_s = call >= 0 ? call : 0; /* older records do not tell */
+    for (int t = 0; t < r->n; t++) r->unit_s[r->owner[t]] += r->task_s[t];
+    m->beside_s = fmax(0, beside - woken(r, m));
 }
 
 static int put(const struct run *r, const char *path, struct machine_model *m, int keep_routes,
@@ -207,14 +237,19 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
     double steps = json_number(part.of, "instances"); /* of the loop */
     if (isnan(steps)) steps = json_number(part.of, "steps");
     const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
-                *periods = cJSON_GetObjectItemCaseSensitive(part.of, "periods");
+                *periods = cJSON_GetObjectItemCaseSensitive(part.of, "periods"),
+                *median = cJSON_GetObjectItemCaseSensitive(part.of, "median"),
+                *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "ranks"), 0);
     if (!(steps >= 1)) return lacks(path, "no step was run in it");
     if (!cJSON_IsArray(units) || !units->child) return lacks(path, "there are no \"units\" in it");
     struct run r = {.n = tasks->tasks, .units = cJSON_GetArraySize(units)};
+    r.own = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(first, "units"));
+    if (!r.own || r.own > r.units) r.own = r.units;
     r.task_s = malloc((size_t)r.n * sizeof *r.task_s);
     r.owner = malloc((size_t)r.n * sizeof *r.owner);
     r.kind_of = malloc((size_t)r.units * sizeof *r.kind_of);
-    if (!r.task_s || !r.owner || !r.kind_of) {
+    r.unit_s = calloc((size_t)r.units, sizeof *r.unit_s);
+    if (!r.task_s || !r.owner || !r.kind_of || !r.unit_s) {
         complain("not enough memory for %d tasks", r.n);
         code = EXIT_USAGE;
     }
@@ -224,16 +259,21 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
         .step_s = json_number(part.of, "seconds") / steps,
         .compute_s = json_number(periods, "compute_s") / steps,
         .communication_s = json_number(periods, "communication_s") / steps,
-        .median_s = json_number(cJSON_GetObjectItemCaseSensitive(part.of, "median"), "step_s"),
+        .median_s = json_number(median, "step_s"),
     };
     if (!code) {
+        fit_tasks(&r, median);
         put_beside(&r, &part, &m->model);
         add_up(&r, tasks);
         code = put(&r, path, m, keep_routes, out);
+        if (r.units < m->model.units && !m->model.crowd && !m->model.beside)
+            out->unknown = "tasks beside each other take what they took on fewer units: a record "
+                           "cannot know, \"crowd\" in a --machine FILE can";
     }
     free(r.task_s);
     free(r.owner);
     free(r.kind_of);
+    free(r.unit_s);
     return code;
 }
 

@@ -12,6 +12,7 @@ struct times_file {
     double communication_s; /* of it in exchange */
     double median_s;        /* median of the latest instances; NAN: not said */
     char guess[160];        /* what is taken for teams of a size that has not run; "" */
+    const char *unknown;    /* what the record cannot know of these units; NULL */
 };
 
 /* Reads the record at `path`, of a run of the job's problem, and puts into the model what it
@@ -20,9 +21,9 @@ struct times_file {
  * each kind of units (exchange_s over the bytes of their faces, at the rate of the median instance,
  * as the tasks' seconds are; the unit that receives takes it, between units as within one). CPU
  * units of a size that was not run take the times of the nearest one, in proportion to cores; kinds
- * that were not run at all keep the seconds that the model has, which must then not be 0. What a
- * step takes beside tasks and faces is the median's "beside_s" on any units, and the machine's
- * "wake_s" where there are several units, not one, and they have slept.
+ * that were not run at all keep the seconds that the model has, which must then not be 0. Tasks
+ * take in all what the median's "task_s" says. What a step takes beside tasks and faces is the
+ * median's "beside_s" on any units, but for waking, which is theirs by the machine's "wake_s".
  *
  * 0, or an exit status after a message that names what the record lacks. */
 int times_file_read(struct times_file *out, const char *path, const struct job *job,
