@@ -195,13 +195,15 @@ static evn_status same_problem(evn_cluster *c, const evn_problem *problem, evn_s
 
 /* ---- what a record says of all ranks ------------------------------------------------------- */
 
-/* A rank's report of a loop: totals, then its units' figures. */
+/* A rank's report of a loop: totals and medians, then its units' figures. */
 struct said {
     evn_loop_totals totals;
+    evn_loop_medians median;
     evn_unit_stats stats[];
 };
 
 static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *all, size_t wide) {
+    double task_s = 0;
     r->totals = (evn_loop_totals){0};
     for (int rank = 0; rank < evn_cluster_size(c); rank++) {
         const struct said *said = (const void *)(all + wide * (size_t)rank);
@@ -209,7 +211,10 @@ static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *
         for (int u = from; u < r->units && evn_cluster_rank_of(c, u) == rank; u++)
             r->unit[u].stats = said->stats[u - from];
         evn_loop_add_totals(&r->totals, &said->totals);
+        if (said->median.step_s > r->median.step_s) r->median = said->median;
+        task_s += said->median.task_s;
     }
+    r->median.task_s = task_s;
 }
 
 evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
@@ -225,6 +230,7 @@ evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
     status = evn_cluster_agree(c, status);
     if (!status) {
         mine->totals = r->totals;
+        mine->median = r->median;
         for (int u = first; u < r->units && u < first + most; u++)
             mine->stats[u - first] = r->unit[u].stats;
         status = evn_cluster_gather(c, mine, wide, all);

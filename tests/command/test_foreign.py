@@ -77,6 +77,14 @@ class Records(base.Base):
         record["loops"][1]["median"] = {"task_s": 0.55}
         self.assertAlmostEqual(self.plan("--units", "2:CPU:1", loops=record["loops"])["iterations"][-1]["compute_s"], 2 * 0.8, delta=1e-12)
 
+    def test_ranks(self):
+        """Medians over ranks are those of the longest one, and of all its tasks: here the second takes a hundred times as long."""
+        record = self.record("run", "bt-mz", "--class", "S", "--steps", "5", "--units", "1:CPU:1", "--processes", "2", "--oversubscribe",
+                             "--schedule", "static", "--slow", "1:100@0")
+        first = sum(s for s, owner in zip(record["task_s"], record["owner"]) if not owner)
+        self.assertGreater(record["median"]["step_s"], 5 * first)
+        self.assertGreater(record["median"]["task_s"] * len(record["task_s"]), 5 * first)
+
     def test_loop(self):
         for name in "first", "0":
             found = self.plan("--units", "2:CPU:1", "--loop-name", name)

@@ -20,7 +20,6 @@ struct run {
     int n, units, kinds;
     double *task_s, *unit_s; /* of each task; of each unit's tasks */
     int *owner, *kind_of;
-    int own; /* units of the first rank, of which the medians are */
     struct run_kind kind[KINDS_MAX];
 };
 
@@ -141,20 +140,20 @@ static void fit_tasks(struct run *r, const cJSON *median) {
     double sum = 0;
     for (int k = 0; k < r->kinds; k++)
         if (r->kind[k].kind.gpu) return;
-    for (int t = 0; t < r->n; t++) sum += r->owner[t] < r->own ? r->task_s[t] : 0;
+    for (int t = 0; t < r->n; t++) sum += r->task_s[t];
     const double factor = mean * r->n / sum;
     for (int t = 0; factor > 0 && isfinite(factor) && t < r->n; t++) r->task_s[t] *= factor;
 }
 
-/* What of the run's time beside tasks was taken by waking its units, by the model's rule. */
-static double woken(const struct run *r, const evn_model *m) {
-    const int sleep = r->own > 1 && m->idle_s > m->spin_s;
+/* What of a run's time beside tasks was taken by waking units of a rank, by the model's rule. */
+static double woken(const double *unit_s, int units, const evn_model *m) {
+    const int sleep = units > 1 && m->idle_s > m->spin_s;
     double end = 0, longest = 0, own = 0;
-    for (int u = 0; u < r->own; u++) {
+    for (int u = 0; u < units; u++) {
         const double begin = !sleep ? 0 : u ? m->wake_s : m->wake_call_s;
-        end = fmax(end, begin + r->unit_s[u]);
+        end = fmax(end, begin + unit_s[u]);
         if (!u) own = end;
-        longest = fmax(longest, r->unit_s[u]);
+        longest = fmax(longest, unit_s[u]);
     }
     return end - longest + (end - own > m->spin_s ? m->wake_s : 0);
 }
@@ -163,7 +162,10 @@ static double woken(const struct run *r, const evn_model *m) {
  * units to come. */
 static void put_beside(struct run *r, const struct record_part *part, evn_model *m) {
     const cJSON *median = cJSON_GetObjectItemCaseSensitive(part->of, "median"),
-                *machine = cJSON_GetObjectItemCaseSensitive(part->root, "machine");
+                *machine = cJSON_GetObjectItemCaseSensitive(part->root, "machine"),
+                *list = cJSON_GetObjectItemCaseSensitive(part->root, "ranks");
+    const int ranks = cJSON_GetArraySize(list),
+              each = ranks > 0 && ranks <= r->units ? r->units / ranks : r->units;
     const double beside = json_number(median, "beside_s"), idle = json_number(median, "idle_s"),
                  wake = json_number(machine, "wake_s"), spin = json_number(machine, "spin_s"),
                  call = json_number(machine, "wake_call_s");
@@ -175,7 +177,10 @@ static void put_beside(struct run *r, const struct record_part *part, evn_model 
     m->wake_s = wake;
     m->wake_call_s = call >= 0 ? call : 0; /* older records do not tell */
     for (int t = 0; t < r->n; t++) r->unit_s[r->owner[t]] += r->task_s[t];
-    m->beside_s = fmax(0, beside - woken(r, m));
+    double most = 0;
+    for (int u = 0; u + each <= r->units; u += each)
+        most = fmax(most, woken(r->unit_s + u, each, m));
+    m->beside_s = fmax(0, beside - most);
 }
 
 static int put(const struct run *r, const char *path, struct machine_model *m, int keep_routes,
@@ -238,13 +243,10 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
     if (isnan(steps)) steps = json_number(part.of, "steps");
     const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
                 *periods = cJSON_GetObjectItemCaseSensitive(part.of, "periods"),
-                *median = cJSON_GetObjectItemCaseSensitive(part.of, "median"),
-                *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "ranks"), 0);
+                *median = cJSON_GetObjectItemCaseSensitive(part.of, "median");
     if (!(steps >= 1)) return lacks(path, "no step was run in it");
     if (!cJSON_IsArray(units) || !units->child) return lacks(path, "there are no \"units\" in it");
     struct run r = {.n = tasks->tasks, .units = cJSON_GetArraySize(units)};
-    r.own = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(first, "units"));
-    if (!r.own || r.own > r.units) r.own = r.units;
     r.task_s = malloc((size_t)r.n * sizeof *r.task_s);
     r.owner = malloc((size_t)r.n * sizeof *r.owner);
     r.kind_of = malloc((size_t)r.units * sizeof *r.kind_of);

@@ -294,6 +294,23 @@ static evn_status share_totals(struct timed *t) {
     return status;
 }
 
+/* Of several ranks the longest one's. */
+static evn_status share_medians(struct timed *t) {
+    evn_loop_medians mine = evn_loop_median(t->loop), *is = &t->result->median, *all = NULL;
+    double task_s = 0;
+    int count;
+    evn_status status =
+        ranks_share(t->options->cluster, &mine, 1, sizeof mine, (void **)&all, &count);
+    *is = mine;
+    for (int r = 0; !status && r < count; r++) {
+        if (all[r].step_s > is->step_s) *is = all[r];
+        task_s += all[r].task_s;
+    }
+    is->task_s = task_s;
+    free(all);
+    return status;
+}
+
 static evn_status share_units(struct timed *t) {
     struct run_result *r = t->result;
     struct run_unit *unit = NULL;
@@ -349,11 +366,11 @@ evn_status timed_end(struct timed *t) {
         status = evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
     if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
     if (!status) status = share_totals(t);
+    if (!status) status = share_medians(t);
     if (!status) status = share_units(t);
     if (!status) status = share_ranks(t);
     if (status) return status;
     r->communication_s = r->totals.exchange_s;
-    r->median = evn_loop_median(t->loop);
     memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
     memcpy(r->weight, evn_schedule_problem(evn_loop_schedule(t->loop))->weight,
            sizeof *r->weight * tasks);
