@@ -780,16 +780,32 @@ static void put_last_values(struct emit *e, const struct token *names, int n) {
     for (int k = 0; k < n; k++) {
         const struct token *v = &names[k];
         if (is_variable(e, v)) continue;
-        if (e->s->cxx) {
+        if (e->s->cxx)
             put_k(e, k, "if (evn_N_t == evn_N_trips - 1) evn_cxx_assign(*evn_N_lastK, %.*s);\n",
                   NAME(e, v));
-            continue;
-        }
-        put_k(e, k,
-              "if (evn_N_t == evn_N_trips - 1) __builtin_memcpy((void *)evn_N_lastK, (void "
-              "*)&%.*s, sizeof(evn_N_last_typeK));\n",
-              NAME(e, v));
+        else
+            put_k(e, k,
+                  "if (evn_N_t == evn_N_trips - 1) __builtin_memcpy((void *)evn_N_lastK, (void "
+                  "*)&%.*s, sizeof(evn_N_last_typeK));\n",
+                  NAME(e, v));
+        if (e->d->construct == C_DISTRIBUTE)
+            put_k(e, k,
+                  "if (evn_N_t == evn_N_trips - 1) evn_cu_last_put(&evn_N, K, (void *)evn_N_lastK, "
+                  "sizeof(evn_N_last_typeK));\n");
     }
+}
+
+/* Within a teams block a unit may have a variable of its own, which gets what the last iteration
+ * has left in another unit's. */
+static void put_last_of_teams(struct emit *e, const struct token *names, int n) {
+    for (int k = 0; k < n && e->d->construct == C_DISTRIBUTE; k++)
+        if (!is_variable(e, &names[k]))
+            put_k(e, k,
+                  e->s->cxx ? "if (evn_N_trips) evn_cu_last_get(&evn_N, K, (void *)evn_N_lastK, "
+                              "sizeof(evn_N_last_typeK), "
+                              "__is_trivially_copyable(evn_N_last_typeK));\n"
+                            : "if (evn_N_trips) evn_cu_last_get(&evn_N, K, (void *)evn_N_lastK, "
+                              "sizeof(evn_N_last_typeK), 1);\n");
 }
 
 static void put_last_variables(struct emit *e, const struct token *names, int n) {
@@ -873,6 +889,7 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     if (s->throws) put(&e.out, "evn_cu_rethrow();\n");
     put_sums(&e, part, parts, "trips");
     put_last_variables(&e, last, lasts);
+    put_last_of_teams(&e, last, lasts);
     put(&e.out, "}\n");
     put_edit(&e, nest->body_end, nest->end);
     free(part);

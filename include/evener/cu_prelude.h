@@ -104,6 +104,12 @@ int evn_cu_is_here(evn_cu_site *site, int what);
  * a teams block get the same memory. It lives until the site is entered again. */
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);
 
+/* Variable number `which` of lastprivate within a teams block: the leader of the last iteration
+ * puts its own; behind the loop each leader whose own is another variable gets the value. `copies`
+ * 0: the type is no bytes, and the program ends where one would get it. */
+void evn_cu_last_put(evn_cu_site *site, int which, void *own, __SIZE_TYPE__ bytes);
+void evn_cu_last_get(evn_cu_site *site, int which, void *own, __SIZE_TYPE__ bytes, int copies);
+
 /* Ends the program where a reduction's section has no such count, or where the array that it is of
  * has more than 1 MiB: each leader has one on its stack. */
 void evn_cu_section(evn_cu_site *site, evn_cu_int count, __SIZE_TYPE__ bytes);

@@ -315,6 +315,27 @@ void *evn_cu_parts(evn_cu_site *where, int which, size_t bytes, evn_cu_int trips
     return memory;
 }
 
+/* A variable of lastprivate within a teams block, as the last iteration has left it. */
+struct last {
+    void *of; /* its address there */
+    char value[];
+};
+
+void evn_cu_last_put(evn_cu_site *where, int which, void *own, size_t bytes) {
+    struct last *last = evn_cu_parts(where, which, sizeof *last + bytes, 1);
+    last->of = own;
+    memcpy(last->value, own, bytes);
+}
+
+void evn_cu_last_get(evn_cu_site *where, int which, void *own, size_t bytes, int copies) {
+    const struct last *last = evn_cu_parts(where, which, sizeof *last + bytes, 1);
+    if (last->of == own) return;
+    if (!copies)
+        cu_die(where, "lastprivate: each unit of the teams block has a variable of its own, whose "
+                      "class cannot be copied as bytes; declare it before the block, shared");
+    memcpy(own, last->value, bytes);
+}
+
 /* ---- loops --------------------------------------------------------------------------------- */
 
 static int is_for(const struct kept *k, evn_cu_int trips, const struct wish *w) {

@@ -32,7 +32,10 @@ int main(void) {
             total += i;
         }
         orphan(17);
-        mine++;
+        int own = mine++;
+#pragma omp distribute lastprivate(own) /* each unit's own, which all get */
+        for (int i = 0; i < 9; i++) own = i;
+        total += 8 - own;
 #pragma omp distribute collapse(2) private(k)
         for (int i = 0; i < 4; i++) {
             for (int j = 10; j > 0; j = j - 3) k = i, total += k * j;
