@@ -3,7 +3,7 @@
 of a step over the median of those measured; of that the median, least and largest of rounds, then the least predicted over the least measured. Wants a
 quiet machine: its figures are of the wall's clock.
 
-Run: suite/bench/plans.py [--build build] [--units 2:CPU:1] [--rounds 9]"""
+Run: suite/bench/plans.py [--build build] [--units 2:CPU:1, or 2*1:CPU:1, two processes] [--rounds 9]"""
 import argparse
 import json
 import os
@@ -25,10 +25,13 @@ def programs(build):
 def record(program, units, file, schedule="static", plan=None):
     """The record of a run, which is kept in the file."""
     command, is_run = program
+    *processes, units = units.split("*")
     if is_run:
-        turns.output(command + ["--units", units, "--schedule", schedule, "--quiet", "--json", file] + (["--plan", plan] if plan else []))
+        turns.output(command + ["--units", units, "--schedule", schedule, "--quiet", "--json", file] + (["--plan", plan] if plan else [])
+                     + [w for n in processes for w in ("--processes", n)])
     else:
-        environment = {"EVENER_UNITS": units, "EVENER_RECORD": file, "EVENER_SCHEDULE": schedule, **({"EVENER_PLAN": plan} if plan else {})}
+        environment = {"EVENER_UNITS": units, "EVENER_RECORD": file, "EVENER_SCHEDULE": schedule, **{"EVENER_PROCESSES": n for n in processes},
+                       **({"EVENER_PLAN": plan} if plan else {})}
         turns.output(["env"] + [f"{k}={v}" for k, v in environment.items()] + command)
     with open(file, encoding="utf-8") as read:
         return json.load(read)
