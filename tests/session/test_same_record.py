@@ -118,6 +118,13 @@ class Same(Case):
         self.assertEqual(list(run["transfers"]), list(program["transfers"]))
         self.assertEqual([list(u) for u in run["units"]], [list(u) for u in program["units"]])
         self.assertLessEqual({"host", "units"}, set(run["ranks"][0]) & set(program["ranks"][0]))
+        # medians are of the rank that has the tasks
+        with open(os.path.join(self.folder, "plan"), "w", encoding="ascii") as plan:
+            plan.write("1\n" * len(program["owner"]))
+        program = self.do([HEAT], EVENER_UNITS="1:CPU:1", EVENER_PROCESSES="2", EVENER_OVERSUBSCRIBE="1", EVENER_SCHEDULE="static",
+                          EVENER_PLAN=plan.name, EVENER_RECORD="RECORD")
+        self.assertGreater(program["median"]["task_s"] * len(program["owner"]), 0.1 * sum(program["task_s"]))
+        self.assertGreater(program["median"]["compute_s"], 0.1 * sum(program["task_s"]))
 
 
 if __name__ == "__main__":
