@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "own.h"
+
 enum { SKIPPED = 77 };
 
 /* 1 where this is built with it. */
@@ -63,6 +65,10 @@ static inline int run_all_tests(CMFixtureFunction before, CMFixtureFunction afte
         evn_status status_ = (call);                                                               \
         if (status_) fail_msg("%s: %s: %s", #call, evn_status_text(status_), evn_message());       \
     } while (0)
+
+static inline void ok(evn_status status) {
+    if (status) fail_msg("%s", evn_message());
+}
 
 /* The last failure's message has this in it. */
 #define assert_says(part)                                                                          \

@@ -5,8 +5,6 @@
 
 #include "check.h"
 
-#include <evener/machine.h>
-
 static evn_machine *machine;
 
 static int set_up(void **state) {

@@ -5,16 +5,6 @@
 
 #include "check.h"
 
-#include <evener.h>
-#include <evener/loop.h>
-#include <evener/machine.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
-
-static inline void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
 static inline evn_units *open_units(const char *list, const char *devices) {
     evn_machine *machine;
     evn_units *units;

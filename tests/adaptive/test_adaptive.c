@@ -70,11 +70,11 @@ TEST(trees) {
     enum { ROOTS = 3, LEVELS = 3, SIDE = ROOTS << LEVELS };
     static int old[SIDE * SIDE], cover[SIDE * SIDE];
     unsigned seed = 3;
-    struct quadtree tree;
+    ENDS(quadtree_close) struct quadtree tree;
     assert_int_equal(quadtree_open(&tree, ROOTS, LEVELS), 0);
     cover_with(&tree, old);
     for (int n = 0; n < 200; n++) {
-        struct change c;
+        ENDS(quadtree_change_close) struct change c;
         signed char want[SIDE * SIDE];
         for (int t = 0; t < tree.leaves; t++)
             want[t] = (signed char)(draw(&seed, 8) == 0  ? 1
@@ -92,9 +92,7 @@ TEST(trees) {
         memcpy(old, cover, sizeof old);
         quadtree_close(&tree);
         tree = c.next;
-        quadtree_change_close(&c);
     }
-    quadtree_close(&tree);
 }
 
 /* ---- a plain program ----------------------------------------------------------------------- */
@@ -174,7 +172,7 @@ static void fill_finer(struct mesh *m, int t) {
 /* What adaptive_run() decides, from the same steepness. */
 static void plain_change(struct mesh *m) {
     signed char *want = malloc((size_t)m->tree.leaves);
-    struct change c;
+    ENDS(quadtree_change_close) struct change c;
     struct mesh before;
     for (int t = 0; t < m->tree.leaves; t++) {
         const struct frame f = mesh_frame(m, t);
@@ -190,7 +188,6 @@ static void plain_change(struct mesh *m) {
         mesh_forget(&before, &c);
     }
     quadtree_close(&c.next);
-    quadtree_change_close(&c);
     free(want);
 }
 
@@ -213,20 +210,15 @@ static void plain_run(struct mesh *m, const struct problem *p, int steps) {
 
 static struct outcome run(struct mesh *m, const struct problem *p, const char *list,
                           const char *schedule, int steps) {
-    evn_machine *machine;
-    evn_units *units;
-    evn_schedule *s;
+    OWN(schedule) *s;
     struct outcome o = {0};
     const struct run_options options = {.steps = steps};
     assert_int_equal(adaptive_begin(m, p), 0);
-    assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open(&units, machine, list, NULL, EVN_OVERSUBSCRIBE));
+    OWN(machine) *machine = OPEN(machine);
+    OWN(units) *units = OPEN(units, machine, list, NULL, EVN_OVERSUBSCRIBE);
     assert_ok(evn_schedule_open(
         &s, schedule, &(evn_problem){.tasks = m->tree.leaves, .units = evn_units_count(units)}));
     assert_ok(adaptive_run(m, p, units, s, &options, steps, &o));
-    evn_schedule_close(s);
-    evn_units_close(units);
-    evn_machine_close(machine);
     return o;
 }
 
@@ -249,14 +241,14 @@ TEST(as_a_plain_program) {
                                             "dynamic",     "binpack",  "binpack:time",
                                             "guided:time", "weighted", "interval"};
     const struct problem p = {.size = 32, .levels = 2, .every = 3};
-    struct mesh plain;
+    ENDS(adaptive_mesh_close) struct mesh plain;
     assert_int_equal(adaptive_begin(&plain, &p), 0);
     const int is_long = getenv("EVENER_TEST_LONG") != NULL, steps = is_long ? 240 : 160;
     plain_run(&plain, &p, steps);
     uint64_t hash = 0;
     for (int l = 0; l < 4; l++)
         for (int s = 0; s < (l == 1 ? 9 : 1 + is_long); s++) {
-            struct mesh m;
+            ENDS(adaptive_mesh_close) struct mesh m;
             char what[64];
             snprintf(what, sizeof what, "%s %s", lists[l], schedules[s]);
             struct outcome o = run(&m, &p, lists[l], schedules[s], steps);
@@ -266,9 +258,7 @@ TEST(as_a_plain_program) {
             assert_true(o.changes >= 3 && o.born > 8 && o.gone > 8);
             assert_int_equal(o.run.tasks, m.tree.leaves);
             outcome_free(&o);
-            adaptive_mesh_close(&m);
         }
-    adaptive_mesh_close(&plain);
 }
 
 /* To the same time in twice as many steps of cells of half the side, the same number of levels. */
@@ -276,14 +266,13 @@ TEST(order) {
     double error[2][2];
     for (int levels = 0; levels < 2; levels++)
         for (int fine = 0; fine < 2; fine++) {
-            struct mesh m;
+            ENDS(adaptive_mesh_close) struct mesh m;
             const struct problem p = {.size = 64 << fine, .levels = levels, .every = 4};
             struct outcome o = run(&m, &p, "2:CPU:1", "map", 40 << (fine + levels));
             assert_true(fabs(o.mass_drift) < 1e-13 && fabs(o.energy_drift) < 1e-13);
             assert_int_equal(o.run.verified, 1);
             error[levels][fine] = o.error;
             outcome_free(&o);
-            adaptive_mesh_close(&m);
         }
     for (int levels = 0; levels < 2; levels++)
         if (!(error[levels][0] / error[levels][1] > 3.5))

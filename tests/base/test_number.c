@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "session/comma.h"
 #include "trace/json.h"
-#include <evener.h>
 #include <math.h>
 
 TEST(reading) {
@@ -63,12 +62,10 @@ static void see_points(void) {
     assert_ok(evn_devices_count("emulated:speed=0.5,latency=1.5us", &count, text, sizeof text));
     assert_fails(evn_devices_count("emulated:speed=2.5", &count, text, sizeof text), EVN_USAGE,
                  "speed");
-    evn_device *d;
-    assert_ok(evn_device_open(&d, "emulated:speed=0.25", 0));
+    evn_device *d = OPEN(device, "emulated:speed=0.25", 0);
     assert_non_null(strstr(evn_device_traits(d)->name, "0.25"));
     evn_device_close(d);
-    evn_schedule *s;
-    assert_ok(evn_schedule_open(&s, "weighted:speed=1.5+2.5", &p));
+    evn_schedule *s = OPEN(schedule, "weighted:speed=1.5+2.5", &p);
     assert_int_equal(evn_schedule_owner(s)[0], 0);
     assert_int_equal(evn_schedule_owner(s)[2], 1);
     char *why = evn_schedule_explain(s);
@@ -77,8 +74,7 @@ static void see_points(void) {
     evn_schedule_close(s);
     if (!evn_schedule_open(&s, "optimal:limit=2.5,gap=0.125", &p)) { /* where there is CBC */
         assert_string_equal(evn_schedule_text(s), "optimal:limit=2.5,gap=0.125");
-        evn_schedule *again;
-        assert_ok(evn_schedule_open(&again, evn_schedule_text(s), &p));
+        evn_schedule *again = OPEN(schedule, evn_schedule_text(s), &p);
         evn_schedule_close(again);
         evn_schedule_close(s);
     }
@@ -86,7 +82,7 @@ static void see_points(void) {
     assert_string_equal(evn_message(), "0.5 of 1.25");
     number_print(text, sizeof text, "%.1f", 0.5);
     assert_string_equal(text, "0.5");
-    char *json = NULL;
+    HEAP char *json = NULL;
     size_t size;
     FILE *out = open_memstream(&json, &size);
     json_number(out, 0.5);
@@ -94,7 +90,6 @@ static void see_points(void) {
     json_fixed(out, 71.06, 3);
     fclose(out);
     assert_string_equal(json, "0.5 71.060");
-    free(json);
 }
 
 TEST(points) { see_points(); }

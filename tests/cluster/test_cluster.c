@@ -4,8 +4,6 @@
 #include "cluster/agree.h"
 #include "cluster/cluster.h"
 #include "wire/ranks.h"
-#include <evener.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const int RANKS[] = {1, 2, 3, 5, 8};
@@ -154,7 +152,7 @@ static unsigned char carried(size_t i, int from, int to) {
 static void carries(evn_cluster *c) {
     static const size_t BYTES[] = {0, 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 5};
     const int rank = evn_cluster_rank(c), size = evn_cluster_size(c);
-    unsigned char *data = malloc(BYTES[4]);
+    HEAP unsigned char *data = malloc(BYTES[4]);
     must(data != NULL);
     for (size_t b = 0; b < sizeof BYTES / sizeof *BYTES; b++)
         for (int from = 0; from < size; from++)
@@ -167,7 +165,6 @@ static void carries(evn_cluster *c) {
                 for (size_t i = 0; i < BYTES[b]; i++) must(data[i] == carried(i, from, to));
             }
     must_ok(evn_cluster_agree(c, EVN_OK));
-    free(data);
 }
 
 TEST(carries) { everywhere(carries); }
@@ -237,8 +234,8 @@ TEST(messages) {
 
 static void units(evn_cluster *c) {
     const int rank = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_machine *machine;
-    evn_units *mine;
+    OWN(machine) *machine;
+    OWN(units) *mine;
     char list[40];
     must(evn_cluster_unit_count(c) == 0 && evn_cluster_rank_of(c, 0) == -1);
     must_ok(evn_machine_open_synthetic(&machine, "package:1 core:16 pu:1"));
@@ -262,8 +259,6 @@ static void units(evn_cluster *c) {
     must_give(evn_cluster_units(c, mine, speed), EVN_USAGE);
     must(strstr(evn_message(), "the speed of unit 0 is -1"));
     must(evn_cluster_speeds(c)[0] == 0.5); /* as it was */
-    evn_units_close(mine);
-    evn_machine_close(machine);
 }
 
 TEST(units) { everywhere(units); }

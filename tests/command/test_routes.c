@@ -3,7 +3,6 @@
 #include "check.h"
 #include "machine/calibration.h"
 #include "run/table.h"
-#include <evener/schedule.h>
 
 /* The linker wants the list of workloads; there are none. */
 const struct isa workload_isas[1];
@@ -11,17 +10,16 @@ const struct workload *const *const *const workload_folders[1];
 
 static void test_cores(void **state) {
     (void)state;
-    struct calibration_routes r;
+    ENDS(calibration_routes_close) struct calibration_routes r;
     assert_int_equal(calibration_routes_open(&r, (const double[]){0, 0, 0}, 3), 0);
     assert_int_equal(r.kinds, 0);
     assert_true(r.bandwidth == 0);
-    calibration_routes_close(&r);
 }
 
 static void test_hops(void **state) {
     (void)state;
     static const double per_byte[] = {0, 0, 1e-9, 4e-9, 1e-9};
-    struct calibration_routes r;
+    ENDS(calibration_routes_close) struct calibration_routes r;
     assert_int_equal(calibration_routes_open(&r, per_byte, 5), 0);
     assert_int_equal(r.kinds, 3);
     assert_true(r.bandwidth == 1 / 4e-9);
@@ -32,7 +30,6 @@ static void test_hops(void **state) {
             assert_true(cost == per_byte[u] + per_byte[v]);
             assert_int_equal(way->hops, per_byte[u] > 0 && per_byte[v] > 0 ? 2 : 1);
         }
-    calibration_routes_close(&r);
 }
 
 /* Bytes a step that cross to or from a unit. */
@@ -53,20 +50,17 @@ static void test_told(void **state) {
     static const evn_link link[] = {{{0, 1}, 10}, {{2, 3}, 10}, {{4, 5}, 10},
                                     {{4, 0}, 8},  {{5, 2}, 8},  {{1, 3}, 1}};
     evn_problem p = {.tasks = 6, .links = 6, .link = link, .units = 3};
-    struct calibration_routes r;
+    ENDS(calibration_routes_close) struct calibration_routes r;
     assert_int_equal(calibration_routes_open(&r, per_byte, 3), 0);
     for (int told = 0; told < 2; told++) {
-        evn_schedule *s;
         if (told) {
             p.kinds = r.kinds;
             p.kind = r.kind;
             p.route = r.route;
         }
-        assert_ok(evn_schedule_open(&s, "map", &p));
+        OWN(schedule) *s = OPEN(schedule, "map", &p);
         assert_true(across(&p, evn_schedule_owner(s), 2) == (told ? 9 : 16));
-        evn_schedule_close(s);
     }
-    calibration_routes_close(&r);
 }
 
 int main(void) {

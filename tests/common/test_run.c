@@ -80,10 +80,6 @@ static evn_status on_end(const evn_loop *loop, void *arg) {
     return EVN_OK;
 }
 
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
-
 static void begin(struct program *p) {
     static const double weight[TASKS] = {1, 2, 4};
     const evn_problem tasks = {.tasks = TASKS, .units = 2, .weight = weight};
@@ -118,7 +114,7 @@ static void end(struct program *p) {
 }
 
 TEST(steps) {
-    struct program p = {0};
+    ENDS(end) struct program p = {0};
     begin(&p);
     ok(timed_steps(&p.timed, 0, STEPS));
     ok(timed_end(&p.timed));
@@ -139,50 +135,45 @@ TEST(steps) {
     assert_int_equal(run_share(r, evn_schedule_problem(p.schedule), 0, &weight), 2);
     assert_true(weight == 3);
     assert_true(run_imbalance(r) >= 1);
-    end(&p);
 }
 
 /* An instance of the loop for four steps, the last one for what is left; from step 2 on. */
 TEST(groups) {
-    struct program p = {.group = 4};
+    ENDS(end) struct program p = {.group = 4};
     begin(&p);
     ok(timed_steps(&p.timed, 2, STEPS));
     ok(timed_end(&p.timed));
     assert_int_equal(p.advanced, 2);
     assert_int_equal(p.result.totals.instances, 2);
-    end(&p);
 }
 
 TEST(stop) {
-    struct program p = {.stop_at = 4};
+    ENDS(end) struct program p = {.stop_at = 4};
     begin(&p);
     assert_fails(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED, "after step 4 of 10");
     assert_int_equal(p.advanced, 4);
     assert_int_equal(p.stopping, 1);
     assert_int_equal(p.finished + p.inspected + p.recovered, 0);
-    end(&p);
 }
 
 /* A step that was given up does not count, and the state before it is kept. */
 TEST(given_up) {
-    struct program p = {.give_up_at = 6};
+    ENDS(end) struct program p = {.give_up_at = 6};
     begin(&p);
     assert_fails(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED, "after step 6 of 10");
     assert_int_equal(p.stopping, 1);
     assert_int_equal(p.after, 7);
     assert_int_equal(p.kept, 6);
     assert_int_equal(p.finished + p.inspected + p.recovered, 0);
-    end(&p);
 }
 
 /* Who asks at the last step has a whole run. */
 TEST(stop_at_the_end) {
-    struct program p = {.stop_at = STEPS};
+    ENDS(end) struct program p = {.stop_at = STEPS};
     begin(&p);
     ok(timed_steps(&p.timed, 0, STEPS));
     assert_int_equal(p.stopping, 0);
     assert_int_equal(p.inspected, 1);
-    end(&p);
 }
 
 TEST(recover) {
@@ -192,23 +183,21 @@ TEST(recover) {
     assert_int_equal(p.recovered, 1);
     assert_int_equal(p.advanced, STEPS + 2); /* steps 7 and 8 again */
     end(&p);
-    struct program q = {.fail_at = 8, .refuses = 1};
+    ENDS(end) struct program q = {.fail_at = 8, .refuses = 1};
     begin(&q);
     assert_int_equal(timed_steps(&q.timed, 0, STEPS), EVN_DEVICE);
     assert_int_equal(q.advanced, 8);
     assert_int_equal(q.finished + q.inspected, 0);
-    end(&q);
 }
 
 TEST(no_steps) {
-    struct program p = {0};
+    ENDS(end) struct program p = {0};
     begin(&p);
     ok(timed_steps(&p.timed, 0, 0));
     ok(timed_end(&p.timed));
     assert_int_equal(p.advanced, 0);
     assert_int_equal(p.finished, 1);
     for (int t = 0; t < TASKS; t++) assert_true(p.result.task_s[t] == 0);
-    end(&p);
 }
 
 TEST(median) {

@@ -11,7 +11,7 @@ static void assert_near(double is, double expected) {
 
 /* One at a time, in the order in which they could begin, not in that in which they were given. */
 TEST(lane) {
-    struct timeline t;
+    ENDS(timeline_close) struct timeline t;
     assert_int_equal(timeline_open(&t, 1, 1), 0);
     const int late = timeline_add(&t, -1, -1, 2), behind = timeline_add(&t, 0, -1, 5);
     const int early = timeline_add(&t, 0, -1, 3), next = timeline_add(&t, 0, -1, 1);
@@ -21,12 +21,11 @@ TEST(lane) {
     assert_near(t.op[next].end, 4);
     assert_near(t.op[behind].end, 9);
     assert_near(t.end, 9);
-    timeline_close(&t);
 }
 
 /* A message is taken while it is sent, a little later, and one after another where two come. */
 TEST(lag) {
-    struct timeline t;
+    ENDS(timeline_close) struct timeline t;
     assert_int_equal(timeline_open(&t, 3, 1), 0);
     int in[2];
     for (int i = 0; i < 2; i++) {
@@ -37,13 +36,12 @@ TEST(lag) {
     assert_int_equal(timeline_run(&t), 0);
     assert_near(t.op[in[0]].end, 4.5);
     assert_near(t.op[in[1]].end, 8.5);
-    timeline_close(&t);
 }
 
 /* Two lanes of a set: side by side for one context, one after another and dearer for two. */
 TEST(contexts) {
     for (int two = 0; two < 2; two++) {
-        struct timeline t;
+        ENDS(timeline_close) struct timeline t;
         assert_int_equal(timeline_open(&t, 2, 1), 0);
         t.switch_s = 0.25;
         t.set[1] = 0;
@@ -51,13 +49,12 @@ TEST(contexts) {
         timeline_add(&t, 1, two, 3);
         assert_int_equal(timeline_run(&t), 0);
         assert_near(t.end, two ? 5.25 : 3);
-        timeline_close(&t);
     }
 }
 
 /* A thread's steps follow each other, and its waiting is what it waits for. */
 TEST(thread) {
-    struct timeline t;
+    ENDS(timeline_close) struct timeline t;
     assert_int_equal(timeline_open(&t, 2, 2), 0);
     timeline_step(&t, 1, 1, TIME_COMPUTE, 1);
     const int put = timeline_add(&t, -1, -1, 6);
@@ -70,17 +67,15 @@ TEST(thread) {
         assert_near(t.spent[g], 0);
         assert_near(t.spent[TIME_GROUPS + g], expected[g]);
     }
-    timeline_close(&t);
 }
 
 TEST(circle) {
-    struct timeline t;
+    ENDS(timeline_close) struct timeline t;
     assert_int_equal(timeline_open(&t, 1, 1), 0);
     const int a = timeline_add(&t, 0, -1, 1), b = timeline_add(&t, 0, -1, 1);
     timeline_after(&t, a, b, 0);
     timeline_after(&t, b, a, 0);
     assert_int_equal(timeline_run(&t), -1);
-    timeline_close(&t);
 }
 
 RUN_TESTS(NULL, NULL)

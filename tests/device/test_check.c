@@ -4,7 +4,6 @@
  * are plain functions here, since no compiler need see these mistakes. Run: ctest -R '^check$' */
 #include "check.h"
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 1000 };
@@ -77,7 +76,7 @@ static const char *const devices[] = {"emulated:check=yes", "emulated:check=yes,
 
 TEST(right) {
     for (int d = 0; d < 2; d++) {
-        struct work w;
+        ENDS(close_work) struct work w;
         open_work(&w, devices[d]);
         assert_non_null(strstr(evn_device_traits(w.device)->name, "checks"));
         for (int round = 1; round <= 3; round++) {
@@ -87,17 +86,15 @@ TEST(right) {
         /* read and written as one buffer: both are the same memory */
         assert_ok(add(&w, w.x, w.x, 0, NOTHING));
         for (int i = 0; i < N; i++) assert_true(w.sum[i] == 2.0 * i);
-        close_work(&w);
     }
 }
 
 static void wrong(int at, int what, const char *said) {
     for (int d = 0; d < 2; d++) {
-        struct work w;
+        ENDS(close_work) struct work w;
         open_work(&w, devices[d]);
         assert_fails(add(&w, w.y, w.x, at, what), EVN_DEVICE, said);
         assert_says("launch of \"add\" with 50 groups");
-        close_work(&w);
     }
 }
 
@@ -114,10 +111,9 @@ TEST(leaves_a_buffer) {
 
 /* Without check=yes such a write goes unseen. */
 TEST(unchecked) {
-    struct work w;
+    ENDS(close_work) struct work w;
     open_work(&w, "emulated");
     assert_ok(add(&w, w.y, w.x, 3, WRITE_IN));
-    close_work(&w);
 }
 
 /* The faults of a process of its own: 0, or the signal that ended it. */

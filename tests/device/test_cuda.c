@@ -5,7 +5,6 @@
 #include "device/devices.h"
 #include "device/gpu/api.h"
 #include "fake_work.h"
-#include <evener/unit.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -127,7 +126,7 @@ TEST_WITH(errors_without_words, set_up, tear_down) {
 /* A context that is corrupted: the device is lost, whatever is asked of it; the other one is not.
  */
 TEST_WITH(lost, set_up, tear_down) {
-    struct work w = {0};
+    ENDS(close_work) struct work w = {0};
     assert_ok(open_work(&w, "cuda"));
     assert_ok(run_work(&w));
     /* the launch is accepted and goes wrong later: told by the call that waits */
@@ -148,14 +147,12 @@ TEST_WITH(lost, set_up, tear_down) {
     assert_int_equal(evn_queue_finish(w.queue[0]), EVN_DEVICE);
     assert_ok(evn_copy_to_device(w.queue[1], w.there, 0, w.result, N * sizeof(double)));
     assert_ok(evn_queue_finish(w.queue[1]));
-    close_work(&w);
 }
 
 TEST_WITH(out_of_memory, set_up, tear_down) {
-    evn_device *d;
-    evn_buffer *b = NULL;
+    OWN(buffer) *b = NULL;
     fake->memory = 1 << 20;
-    assert_ok(evn_device_open(&d, "cuda", 0));
+    OWN(device) *d = OPEN(device, "cuda", 0);
     /* the driver itself takes some */
     assert_int_equal(evn_buffer_open(&b, d, 1 << 20), EVN_MEMORY);
     assert_says("cuda device 0: allocation of 1048576 bytes: CUDA_ERROR_OUT_OF_MEMORY from "
@@ -164,8 +161,6 @@ TEST_WITH(out_of_memory, set_up, tear_down) {
     assert_null(b);
     assert_int_equal(evn_device_used(d), 0);
     assert_ok(evn_buffer_open(&b, d, 1 << 19));
-    evn_buffer_close(b);
-    evn_device_close(d);
 }
 
 /* ---- what there is ---- */
@@ -274,16 +269,14 @@ TEST_WITH(specifications, set_up, tear_down) {
     setenv("EVENER_LIBCUDA", "/nowhere", 1);
     assert_int_equal(evn_devices_count("cuda:x", &count, why, sizeof why), EVN_USAGE);
     setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
-    evn_device *d;
-    assert_ok(evn_device_open(&d, "cuda:devices=2+1", 0));
+    OWN(device) *d = OPEN(device, "cuda:devices=2+1", 0);
     assert_string_equal(evn_device_traits(d)->name, "Fake GPU 2");
-    evn_device_close(d);
 }
 
 /* One device that is named twice is two devices, which share its memory and need no way between
  * them. */
 TEST_WITH(one_as_two, set_up, tear_down) {
-    struct work w = {0};
+    ENDS(close_work) struct work w = {0};
     fake->devices = 1;
     assert_ok(open_work(&w, "cuda:devices=0+0"));
     assert_int_equal(evn_device_traits(w.device[0])->memory, 1 << 27);
@@ -291,7 +284,6 @@ TEST_WITH(one_as_two, set_up, tear_down) {
     assert_ok(run_work(&w));
     assert_true(is_right(&w));
     assert_int_equal(fake->direct, 0);
-    close_work(&w);
 }
 
 /* ---- between devices ---- */
@@ -328,7 +320,7 @@ TEST_WITH(peer, set_up, tear_down) {
 
 /* What a program opens beforehand the first copy does not open: not a call more than later. */
 TEST_WITH(connect, set_up, tear_down) {
-    struct work w = {0};
+    ENDS(close_work) struct work w = {0};
     assert_ok(open_work(&w, "cuda"));
     assert_ok(device_connect(w.device[1], w.device[0]));
     assert_int_equal(fake->direct, 1); /* tried */
@@ -344,13 +336,12 @@ TEST_WITH(connect, set_up, tear_down) {
     assert_ok(device_connect(w.device[1], w.device[0]));
     assert_ok(device_connect(w.device[1], w.device[1]));
     assert_int_equal(fake->direct, 3);
-    close_work(&w);
 }
 
 /* ---- memory of the program's ---- */
 
 TEST_WITH(register, set_up, tear_down) {
-    struct work w = {0};
+    ENDS(close_work) struct work w = {0};
     static char memory[8192], other[64];
     assert_ok(open_work(&w, "cuda"));
     assert_ok(evn_host_memory_register(w.device[0], memory, sizeof memory));
@@ -376,19 +367,15 @@ TEST_WITH(register, set_up, tear_down) {
                  "stay in place");
     assert_ok(run_work(&w));
     assert_true(is_right(&w));
-    close_work(&w);
 }
 
 /* ---- compiling ---- */
 
 static void open_program(const char *text, evn_status expected) {
-    evn_device *d;
-    evn_program *p;
-    assert_ok(evn_device_open(&d, text, 0));
+    OWN(program) *p;
+    OWN(device) *d = OPEN(device, text, 0);
     evn_status status = evn_program_open(&p, d, &probe_kernels, NULL);
     if (status != expected) fail_msg("status %d: %s", status, evn_message());
-    evn_program_close(p);
-    evn_device_close(d);
 }
 
 static void expect_option(const char *option, int is_there) {
@@ -408,15 +395,11 @@ TEST_WITH(contract, set_up, tear_down) {
 }
 
 TEST_WITH(defines, set_up, tear_down) {
-    evn_device *d;
-    evn_program *p;
     evn_kernel_source source = probe_kernels;
-    assert_ok(evn_device_open(&d, "cuda", 0));
+    OWN(device) *d = OPEN(device, "cuda", 0);
     source.defines = "N=8  DIRECTION=-1 PLAIN";
-    assert_ok(evn_program_open(&p, d, &source, NULL));
+    OWN(program) *p = OPEN(program, d, &source, NULL);
     expect_option("-DN=8 -DDIRECTION=-1 -DPLAIN ", 1);
-    evn_program_close(p);
-    evn_device_close(d);
 }
 
 /* The compiler knows 75, 80, 90 and 100. */
@@ -458,16 +441,14 @@ TEST_WITH(compiler_refuses, set_up, tear_down) {
     expect_option("--ptxas-options=-v", 0);
     /* refused by the driver, with the loader's own words in one line */
     fake->compile_fails = 0;
-    evn_device *d;
     evn_program *p;
-    assert_ok(evn_device_open(&d, "cuda", 0));
+    OWN(device) *d = OPEN(device, "cuda", 0);
     fake->capability = 80;
     assert_int_equal(evn_program_open(&p, d, &probe_kernels, NULL), EVN_SYSTEM);
     assert_says("CUDA_ERROR_NO_BINARY_FOR_GPU from cuModuleLoadDataEx");
     assert_says("made for sm_90");
     assert_says("EVENER_NVRTC");
     assert_null(strchr(evn_message(), '\n'));
-    evn_device_close(d);
 }
 
 /* What was compiled once is found again, by what it was compiled from. (Damaged: test_device.c.) */
@@ -500,11 +481,9 @@ TEST_WITH(cache, set_up, tear_down) {
 }
 
 TEST_WITH(kernels, set_up, tear_down) {
-    evn_device *d;
-    evn_program *p;
-    evn_kernel *k;
-    assert_ok(evn_device_open(&d, "cuda", 0));
-    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
+    OWN(kernel) *k;
+    OWN(device) *d = OPEN(device, "cuda", 0);
+    OWN(program) *p = OPEN(program, d, &probe_kernels, NULL);
     /* laid out otherwise than by the host's compiler */
     fake->extra_bytes = 4;
     assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
@@ -516,9 +495,6 @@ TEST_WITH(kernels, set_up, tear_down) {
     assert_says("groups of 32 items and it has 64");
     fake->max_items = 64;
     assert_ok(evn_kernel_open(&k, p, "axpy"));
-    evn_kernel_close(k);
-    evn_program_close(p);
-    evn_device_close(d);
 }
 
 /* A kernel asks for as much of a multiprocessor's memory as its groups want that are there at a
@@ -529,11 +505,9 @@ TEST_WITH(local_memory, set_up, tear_down) {
         int bytes, groups, share;
     } cases[] = {{40000, 5, 88}, {45568, 5, 100}, {1024, 16, 15},
                  {31936, 7, 99}, {0, 5, -1},      {49152, 9, 100}};
-    evn_device *d;
-    evn_program *p;
     evn_kernel *k;
-    assert_ok(evn_device_open(&d, "cuda", 0));
-    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
+    OWN(device) *d = OPEN(device, "cuda", 0);
+    OWN(program) *p = OPEN(program, d, &probe_kernels, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake->local_bytes = cases[i].bytes;
         fake->groups = cases[i].groups;
@@ -542,22 +516,18 @@ TEST_WITH(local_memory, set_up, tear_down) {
         assert_int_equal(fake->local_share, cases[i].share);
         evn_kernel_close(k);
     }
-    evn_program_close(p);
-    evn_device_close(d);
 }
 
 /* Leaders that share cores with others' tasks wait blocked, those that have a core each do not. */
 TEST_WITH(waiting, set_up, tear_down) {
-    evn_machine *machine;
     char text[64];
-    assert_ok(evn_machine_open(&machine));
+    OWN(machine) *machine = OPEN(machine);
     snprintf(text, sizeof text, "%d:CPU:1,1:GPU:2", evn_machine_cores(machine));
     const char *const units_text[] = {"1:GPU:2", text};
     for (int crowded = 0; crowded < 2; crowded++) {
-        evn_units *units;
         evn_event *event;
         fake->reset();
-        assert_ok(evn_units_open(&units, machine, units_text[crowded], "cuda", 0));
+        OWN(units) *units = OPEN(units, machine, units_text[crowded], "cuda", 0);
         evn_unit *unit = evn_units_get(units, evn_units_count(units) - 1);
         for (int d = 0; d < 2; d++) {
             assert_int_equal(fake->flags[d], crowded ? 4 : 0);
@@ -567,17 +537,13 @@ TEST_WITH(waiting, set_up, tear_down) {
             assert_ok(evn_event_finish(event));
             evn_event_close(event);
         }
-        evn_units_close(units);
     }
     /* a context that is there already stays as it is, and the device is opened all the same */
-    evn_device *first, *second;
+    OWN(device) *first, *second;
     fake->reset();
     assert_ok(device_open(&first, "cuda:devices=0+0", 0, 0));
     assert_ok(device_open(&second, "cuda:devices=0+0", 1, 1));
     assert_int_equal(fake->flags[0], 0);
-    evn_device_close(first);
-    evn_device_close(second);
-    evn_machine_close(machine);
 }
 
 /* ---- threads ---- */
@@ -693,9 +659,8 @@ TEST_WITH(compiled_side_by_side, set_up, tear_down) {
     evn_kernel_source source[SOURCES];
     struct wanting w[THREADS];
     pthread_t thread[THREADS];
-    evn_device *device;
     fake->side_by_side = SOURCES;
-    assert_ok(evn_device_open(&device, "cuda", 0));
+    OWN(device) *device = OPEN(device, "cuda", 0);
     for (int s = 0; s < SOURCES; s++) source[s] = probe_kernels;
     for (int i = 0; i < THREADS; i++) {
         w[i] = (struct wanting){.device = device, .source = &source[i % SOURCES]};
@@ -707,7 +672,6 @@ TEST_WITH(compiled_side_by_side, set_up, tear_down) {
         assert_ptr_equal(w[i].kernel, w[i % SOURCES].kernel);
     }
     assert_int_equal(fake->compilations, SOURCES);
-    evn_device_close(device);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -9,7 +9,6 @@
 #include "check.h"
 #include "device/cache.h"
 #include "device/devices.h"
-#include <evener/device.h>
 #include "probe_table.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +16,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern const evn_kernel_source probe_kernels;
@@ -159,12 +157,10 @@ TEST(traits) {
 /* ---- memory ---- */
 
 TEST(allocation) {
-    evn_device *d;
-    evn_buffer *a, *b;
-    assert_ok(evn_device_open(&d, spec, 0));
+    OWN(device) *d = OPEN(device, spec, 0);
     assert_int_equal(evn_device_used(d), 0);
-    assert_ok(evn_buffer_open(&a, d, 1000));
-    assert_ok(evn_buffer_open(&b, d, 1));
+    evn_buffer *a = OPEN(buffer, d, 1000);
+    evn_buffer *b = OPEN(buffer, d, 1);
     assert_int_equal(evn_buffer_bytes(a), 1000);
     assert_int_equal(evn_device_used(d), 1001);
     evn_buffer_close(a);
@@ -182,13 +178,11 @@ TEST(allocation) {
     /* and the device works on */
     assert_ok(evn_buffer_open(&a, d, 64));
     evn_buffer_close(a);
-    evn_device_close(d);
 }
 
 TEST(memory_limit) {
-    evn_device *d;
     evn_buffer *a, *b;
-    assert_ok(evn_device_open(&d, "emulated:memory=1MiB", 0));
+    OWN(device) *d = OPEN(device, "emulated:memory=1MiB", 0);
     assert_ok(evn_buffer_open(&a, d, 1000000));
     assert_fails(evn_buffer_open(&b, d, 48577), EVN_MEMORY,
                  "1000000 of its 1048576 bytes are in use");
@@ -198,21 +192,17 @@ TEST(memory_limit) {
     evn_buffer_close(b);
     assert_ok(evn_buffer_open(&a, d, 1048576));
     evn_buffer_close(a);
-    evn_device_close(d);
 }
 
 enum { BYTES = 300007 };
 
 TEST(copies) {
-    evn_device *d;
-    evn_queue *q;
-    evn_buffer *a, *b;
-    unsigned char *from = malloc(BYTES), *to = malloc(BYTES), *expected = malloc(BYTES);
+    HEAP unsigned char *from = malloc(BYTES), *to = malloc(BYTES), *expected = malloc(BYTES);
     for (int i = 0; i < BYTES; i++) from[i] = (unsigned char)(i * 131 + i / 256);
-    assert_ok(evn_device_open(&d, spec, 0));
-    assert_ok(evn_queue_open(&q, d));
-    assert_ok(evn_buffer_open(&a, d, BYTES));
-    assert_ok(evn_buffer_open(&b, d, BYTES));
+    OWN(device) *d = OPEN(device, spec, 0);
+    OWN(queue) *q = OPEN(queue, d);
+    OWN(buffer) *a = OPEN(buffer, d, BYTES);
+    OWN(buffer) *b = OPEN(buffer, d, BYTES);
     assert_ok(evn_copy_to_device(q, a, 0, from, BYTES));
     assert_ok(evn_copy_to_host(q, to, a, 0, BYTES));
     assert_ok(evn_queue_finish(q));
@@ -266,17 +256,10 @@ TEST(copies) {
     assert_ok(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
     assert_ok(device_poison(q, a, 3, 100));
     assert_ok(evn_queue_finish(q));
-    evn_buffer_close(a);
-    evn_buffer_close(b);
-    evn_queue_close(q);
-    evn_device_close(d);
-    free(from);
-    free(to);
-    free(expected);
 }
 
 TEST(host_memory) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     void *memory[3];
     open_bench(&b, spec, 0);
     for (int m = 0; m < 3; m++) {
@@ -305,18 +288,16 @@ TEST(host_memory) {
         evn_host_memory_unregister(mine, b.device);
         evn_host_memory_unregister(mine + 5100, b.device);
     }
-    close_bench(&b);
 }
 
 /* Host memory that is closed while copies from it are queued: they end first. */
 TEST(host_memory_in_use) {
     enum { BYTES = 32 << 20, COPIES = 4 };
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     open_bench(&b, spec, 0);
     void *memory;
-    evn_buffer *to;
     assert_ok(evn_host_memory_open(&memory, b.device, BYTES));
-    assert_ok(evn_buffer_open(&to, b.device, BYTES));
+    OWN(buffer) *to = OPEN(buffer, b.device, BYTES);
     memset(memory, 43, BYTES);
     for (int i = 0; i < COPIES; i++) assert_ok(evn_copy_to_device(b.queue, to, 0, memory, BYTES));
     evn_host_memory_close(memory, b.device);
@@ -324,8 +305,6 @@ TEST(host_memory_in_use) {
     assert_ok(evn_copy_to_host(b.queue, last, to, BYTES - sizeof last, sizeof last));
     assert_ok(evn_queue_finish(b.queue));
     for (size_t i = 0; i < sizeof last; i++) assert_int_equal(last[i], 43);
-    evn_buffer_close(to);
-    close_bench(&b);
 }
 
 /* From `from` to `to`, ordered by an event, and back. */
@@ -402,11 +381,9 @@ TEST(peers_of_two_kinds) {
 /* ---- kernels ---- */
 
 TEST(build) {
-    evn_device *d;
-    evn_program *p;
     evn_kernel *k;
-    assert_ok(evn_device_open(&d, spec, 0));
-    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
+    OWN(device) *d = OPEN(device, spec, 0);
+    evn_program *p = OPEN(program, d, &probe_kernels, NULL);
     for (const evn_kernel_entry *e = probe_kernels.entry; e->name; e++) {
         assert_ok(evn_kernel_open(&k, p, e->name));
         assert_int_equal(evn_kernel_items(k), GROUP);
@@ -423,16 +400,13 @@ TEST(build) {
     assert_ok(evn_device_open(&d, spec, 0));
     assert_fails(evn_program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
                  "the host compiler was given \"\"");
-    evn_device_close(d);
 }
 
 /* Whether this device has no compiler, only kernels that come compiled. */
 static int has_no_compiler(void) {
-    evn_device *d;
-    assert_ok(evn_device_open(&d, spec, 0));
+    OWN(device) *d = OPEN(device, spec, 0);
     const char *kernels = evn_device_traits(d)->kernels;
     const int none = *kernels && !strstr(kernels, "made for");
-    evn_device_close(d);
     return none;
 }
 
@@ -454,7 +428,7 @@ TEST(build_failure) {
 }
 
 TEST(axpy) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     enum { N = 1000 };
     double x[N], y[N], out[N], a = 1.1;
     int n = N - 1;
@@ -479,11 +453,10 @@ TEST(axpy) {
     assert_ok(evn_queue_finish(b.queue));
     read_back(&b, out, in_y, sizeof out);
     assert_memory_equal(out, y, sizeof y);
-    close_bench(&b);
 }
 
 TEST(values) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     enum { N = 600 };
     double out[N], expected[N];
     evn_long large[2];
@@ -523,7 +496,6 @@ TEST(values) {
     assert_ok(run(b.queue, b.program, "many", 1, all, 24));
     read_back(&b, one, result, 8);
     assert_true(one[0] == sum + 23 * 3);
-    close_bench(&b);
 }
 
 /* What the kernel does, item by item. */
@@ -544,7 +516,7 @@ static void plain_reduce(double *sum, const double *x, int n, int groups) {
 }
 
 static void reduce_on(const char *text) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     enum { N = 40013, GROUPS = 37 };
     double *x = malloc(N * sizeof *x), sum[GROUPS], expected[GROUPS];
     int n = N;
@@ -559,7 +531,6 @@ static void reduce_on(const char *text) {
         /* products are with powers of two, hence exact: fused or not is the same */
         assert_memory_equal(sum, expected, sizeof sum);
     }
-    close_bench(&b);
     free(x);
 }
 
@@ -569,7 +540,7 @@ TEST(reduce) {
 }
 
 TEST(functions) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     enum { N = 50 };
     double x[N], out[3][8 * GROUP];
     int n = N;
@@ -590,11 +561,10 @@ TEST(functions) {
         assert_true(o[6] == (x[i] < 0 ? -1 : 1));
         assert_true(o[7] == 0 + 10 * 1 + 100 * GROUP);
     }
-    close_bench(&b);
 }
 
 TEST(counters) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     double x[GROUP] = {1}, a = 2;
     int n = GROUP;
     open_bench(&b, spec, 0);
@@ -613,7 +583,6 @@ TEST(counters) {
     assert_true(c.copies_peer == 0 && c.bytes_peer == 0);
     assert_ok(evn_queue_finish(b.queue));
     assert_int_equal(evn_device_counts(b.device, &c).waits, 1);
-    close_bench(&b);
 }
 
 /* ---- order ---- */
@@ -623,7 +592,7 @@ enum { GRIND = 20000, ROUNDS = 3000 };
 /* A kernel that takes a while on one queue, a copy of its result on another. Returns the first
  * number copied. */
 static double race(const char *text, int ordered) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_queue *second;
     evn_event *done;
     int n = GRIND, rounds = ROUNDS;
@@ -642,7 +611,6 @@ static double race(const char *text, int ordered) {
     first = x[0];
     for (int i = 1; ordered && i < GRIND; i++) assert_true(x[i] == first);
     assert_ok(evn_queue_finish(b.queue));
-    close_bench(&b);
     free(x);
     return first;
 }
@@ -666,7 +634,7 @@ TEST(order_would_be_missed) {
 /* Whoever has finished a queue has waited for what was running, too, not only for what was to come.
  */
 TEST(finish) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_queue *second;
     int n = 1, rounds = 1;
     double x[1] = {0};
@@ -681,12 +649,11 @@ TEST(finish) {
     assert_ok(evn_copy_to_host(second, x, in, 0, sizeof x));
     assert_ok(evn_queue_finish(second));
     assert_true(x[0] == 1);
-    close_bench(&b);
 }
 
 /* In one queue everything is in order, however much there is. */
 TEST(order_of_one_queue) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     enum { N = 200, TIMES = 300 };
     double x[N], y[TIMES];
     int n = N, rounds = 1;
@@ -707,11 +674,10 @@ TEST(order_of_one_queue) {
         expected = 0.5 * expected + 1;
         assert_true(y[t] == expected);
     }
-    close_bench(&b);
 }
 
 TEST(events) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_event *e[3];
     int n = GRIND, rounds = ROUNDS;
     double seconds = -1, part[2];
@@ -755,7 +721,6 @@ TEST(events) {
     assert_ok(evn_queue_finish(b.queue));
     evn_event_close(e[1]);
     evn_event_close(e[2]);
-    close_bench(&b);
 }
 
 /* A queue of one device waits for an event of another. */
@@ -793,17 +758,14 @@ TEST(events_between_devices) {
 /* Closed while work that needs it is queued, and the device before its objects. */
 TEST(lifetimes) {
     struct bench b;
-    evn_queue *second;
-    evn_event *e;
     enum { N = 100000 };
-    double *x = malloc(N * sizeof *x), *y = calloc(N, sizeof *y);
+    HEAP double *x = malloc(N * sizeof *x), *y = calloc(N, sizeof *y);
     for (int i = 0; i < N; i++) x[i] = some(i);
     open_bench(&b, spec, 0);
-    assert_ok(evn_queue_open(&second, b.device));
-    assert_ok(evn_event_open(&e, b.device));
-    evn_buffer *in, *other;
-    assert_ok(evn_buffer_open(&in, b.device, N * sizeof *x));
-    assert_ok(evn_buffer_open(&other, b.device, N * sizeof *x));
+    evn_queue *second = OPEN(queue, b.device);
+    evn_event *e = OPEN(event, b.device);
+    evn_buffer *in = OPEN(buffer, b.device, N * sizeof *x);
+    evn_buffer *other = OPEN(buffer, b.device, N * sizeof *x);
     assert_ok(evn_copy_to_device(b.queue, in, 0, x, N * sizeof *x));
     assert_ok(evn_copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
     evn_buffer_close(in);
@@ -818,8 +780,6 @@ TEST(lifetimes) {
     evn_queue_close(b.queue);
     evn_queue_close(second); /* when its work is done */
     assert_memory_equal(x, y, N * sizeof *x);
-    free(x);
-    free(y);
 }
 
 /* ---- kernels kept by the device ---- */
@@ -871,9 +831,8 @@ static void *get_in_thread(void *p) {
 }
 
 TEST(kept_kernels) {
-    evn_device *d;
     evn_kernel *reduce, *axpy, *again, *wrong = (evn_kernel *)1;
-    assert_ok(evn_device_open(&d, spec, 0));
+    evn_device *d = OPEN(device, spec, 0);
     assert_fails(evn_kernel_get(d, &probe_kernels, "axpi", &wrong), EVN_USAGE,
                  "no kernel \"axpi\"");
     assert_null(wrong);
@@ -934,10 +893,9 @@ static int threads_of_process(void) {
 /* Opens a device of two threads more and gives it kernels; 1: all of its threads ended with it. A
  * thread that was joined is still counted for a moment, so other numbers are no fault yet. */
 static int ends_with_its_kernels(void) {
-    evn_device *d;
     evn_kernel *k;
     const int before = threads_of_process();
-    assert_ok(evn_device_open(&d, "emulated:cores=3", 0));
+    evn_device *d = OPEN(device, "emulated:cores=3", 0);
     const int open = threads_of_process();
     assert_ok(evn_kernel_get(d, &probe_kernels, "axpy", &k));
     assert_ok(evn_kernel_get(d, &probe_kernels, "reduce", &k));
@@ -992,19 +950,18 @@ TEST(any_number) {
 
 /* In a process that is forked later all is refused and nothing waits. */
 static void *open_in_child(void *p) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     double x = 4;
     (void)p;
     open_bench(&b, "emulated", 0);
     evn_buffer *y = buffer_of(&b, &x, sizeof x);
     read_back(&b, &x, y, sizeof x);
-    close_bench(&b);
     return NULL;
 }
 
 TEST(fork) {
     if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_event *e;
     double x[10] = {1};
     void *host;
@@ -1036,7 +993,6 @@ TEST(fork) {
     read_back(&b, x, y, sizeof x);
     assert_true(x[0] == 1);
     evn_host_memory_close(host, b.device);
-    close_bench(&b);
 }
 
 /* ---- the cache ---- */
@@ -1170,11 +1126,10 @@ static int mode_of(const char *name) {
 static int is_kept(const char *in) {
     const char *const part = in;
     const struct cache_key key = cache_key(&part, 1);
-    void *got = NULL;
+    HEAP void *got = NULL;
     size_t size;
     cache_write(key, "kernel", 6);
     const int found = cache_read(key, &got, &size);
-    free(got);
     return found;
 }
 
@@ -1422,7 +1377,7 @@ TEST(emulated_list) {
 
 /* What has not been written is NaN. */
 TEST(poison) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     double x[64];
     int whole[128];
     open_bench(&b, "emulated", 0);
@@ -1437,7 +1392,6 @@ TEST(poison) {
     assert_ok(device_poison(b.queue, in, 0, sizeof x));
     read_back(&b, whole, in, sizeof x);
     for (int i = 0; i < 128; i++) assert_true(whole[i] > 1 << 30); /* no index at all */
-    close_bench(&b);
 }
 
 /* Whether a child that runs `task` is killed by a fault of memory. */
@@ -1466,7 +1420,7 @@ __attribute__((no_sanitize("address", "thread"))) static void stray_write(void *
 }
 
 TEST(stray_access) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_long where = 0;
     double x[1000] = {5}, own = 3;
     open_bench(&b, "emulated", 0);
@@ -1482,17 +1436,14 @@ TEST(stray_access) {
         assert_true(faults(stray_read, memory + 999));
         assert_true(faults(stray_write, memory));
         /* after it was used again, too; and an event that has happened is enough */
-        evn_event *e;
-        assert_ok(evn_event_open(&e, b.device));
+        OWN(event) *e = OPEN(event, b.device);
         assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
         assert_ok(evn_event_record(e, b.queue));
         assert_ok(evn_event_finish(e));
         assert_true(faults(stray_read, memory));
         assert_ok(evn_queue_finish(b.queue));
-        evn_event_close(e);
     }
     assert_true(x[0] == 5);
-    close_bench(&b);
 }
 
 /* A kernel that writes to one place of a buffer. */
@@ -1651,7 +1602,7 @@ TEST(failure_seen_from_outside) {
 
 /* In real time costs are a lower bound. */
 TEST(real_costs) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     evn_event *e[3];
     double x[1000] = {0}, seconds;
     int n = 1, rounds = 1;
@@ -1670,7 +1621,6 @@ TEST(real_costs) {
     assert_ok(evn_event_seconds(e[1], e[2], &seconds));
     assert_true(seconds >= 0.003);
     assert_ok(evn_queue_finish(b.queue));
-    close_bench(&b);
 }
 
 /* ---- virtual time ---- */

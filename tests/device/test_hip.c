@@ -4,7 +4,6 @@
 #include "check.h"
 #include "device/gpu/api.h"
 #include "fake_work.h"
-#include <evener/unit.h>
 #include <unistd.h>
 
 static void use(const char *file) {
@@ -26,8 +25,7 @@ static int set_up(void **state) {
 
 TEST_WITH(work, set_up, tear_down) {
     int right;
-    evn_device *d;
-    assert_ok(evn_device_open(&d, "hip", 1));
+    evn_device *d = OPEN(device, "hip", 1);
     const evn_traits *t = evn_device_traits(d);
     assert_string_equal(t->name, "Fake GPU 1");
     assert_string_equal(t->architecture, "gfx90a"); /* without its features */
@@ -46,10 +44,9 @@ TEST_WITH(work, set_up, tear_down) {
 /* ROCm 5.2: no cooperative launches of a module's kernels, and the older struct of properties. */
 TEST_WITH(old, set_up, tear_down) {
     int right;
-    evn_device *d;
     use(FAKE_HIP_OLD);
     fake->reset();
-    assert_ok(evn_device_open(&d, "hip", 0));
+    evn_device *d = OPEN(device, "hip", 0);
     assert_string_equal(evn_device_traits(d)->architecture, "gfx90a");
     assert_int_equal(evn_device_traits(d)->resident, 0);
     evn_device_close(d);
@@ -93,22 +90,18 @@ TEST_WITH(failures, set_up, tear_down) {
 }
 
 TEST_WITH(words, set_up, tear_down) {
-    evn_device *d;
-    evn_queue *q;
-    assert_ok(evn_device_open(&d, "hip", 0));
-    assert_ok(evn_queue_open(&q, d));
+    OWN(device) *d = OPEN(device, "hip", 0);
+    OWN(queue) *q = OPEN(queue, d);
     fake->fail_at = 2; /* behind hipSetDevice */
     fake->fail_code = 700;
     assert_int_equal(evn_queue_finish(q), EVN_DEVICE);
     assert_says("hip device 0: waiting for a queue: hipErrorIllegalAddress from "
                 "hipStreamSynchronize");
-    evn_queue_close(q);
-    evn_device_close(d);
 }
 
 /* More items than the runtime can count. */
 TEST_WITH(many_groups, set_up, tear_down) {
-    struct work w = {0};
+    ENDS(close_work) struct work w = {0};
     const double two = 2;
     const int n = 1;
     assert_ok(open_work(&w, "hip"));
@@ -118,7 +111,6 @@ TEST_WITH(many_groups, set_up, tear_down) {
                                      {.value = &n, .bytes = sizeof n}};
     assert_fails(evn_launch(w.queue[0], w.axpy, 2000000000, evn_kernel_items(w.axpy), argument, 4),
                  EVN_SYSTEM, "HIP takes at most");
-    close_work(&w);
 }
 
 /* ---- none ---- */

@@ -108,7 +108,7 @@ static evn_status build(const evn_kernel_source *source, int contract, const cha
 
 /* Compiles one source and looks at each of its kernels; those that take too much. */
 static int look(const evn_kernel_source *source, const char *target) {
-    struct rtc_program p;
+    ENDS(rtc_program_close) struct rtc_program p;
     int kernels = 0, too_much = 0;
     if (build(source, source->contract, target, &p))
         fail_msg("%s: %s", source->name, evn_message());
@@ -136,7 +136,6 @@ static int look(const evn_kernel_source *source, const char *target) {
                                          : "");
         too_much += is_more;
     }
-    rtc_program_close(&p);
     return too_much;
 }
 
@@ -181,10 +180,9 @@ TEST(contract) {
     int fused[2] = {0};
     for (int s = 0; s < SOURCES; s++)
         for (int contract = 0; contract < 2 && !strcmp(sources[s]->name, "bt"); contract++) {
-            struct rtc_program p;
+            ENDS(rtc_program_close) struct rtc_program p;
             assert_ok(build(sources[s], contract, "gfx906", &p));
             fused[contract] += count_fused(&p);
-            rtc_program_close(&p);
         }
     print_message("%d fused with contraction, %d without\n", fused[1], fused[0]);
     assert_true(fused[1] > 2 * fused[0] && fused[1] > 100);
@@ -211,7 +209,7 @@ static const char measured[] =
     "}\n";
 
 TEST(measure) {
-    struct rtc_program p;
+    ENDS(rtc_program_close) struct rtc_program p;
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "gfx906", NULL, 1));
     assert_ok(hiprtc_measure(&p));
     assert_int_equal(p.kernels, 2);
@@ -227,7 +225,6 @@ TEST(measure) {
     assert_int_equal(shares->local_bytes, 0);
     assert_int_equal(shares->group_bytes, 800);
     assert_true(shares->scalar_registers > 0);
-    rtc_program_close(&p);
 }
 
 /* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to

@@ -153,7 +153,7 @@ struct findings {
 static void look(const evn_kernel_source *source, int architecture, int contract,
                  struct findings *f) {
     char target[32];
-    struct rtc_program p;
+    ENDS(rtc_program_close) struct rtc_program p;
     int kernels = 0;
     const int is_reference = architecture == 80 || architecture == 90;
     assert_ok(nvrtc_target(compiler, architecture, target));
@@ -180,7 +180,6 @@ static void look(const evn_kernel_source *source, int architecture, int contract
         f->too_much += is_more && (is_reference || !m->spill_bytes);
         if (is_reference && contract) f->too_few += has_too_few(source, m, architecture, f->seen);
     }
-    rtc_program_close(&p);
 }
 
 /* Every source for every architecture as it is built; for those with limits fused and unfused. */
@@ -210,12 +209,11 @@ TEST(contract) {
     int fused[2] = {0};
     for (int s = 0; s < SOURCES; s++)
         for (int contract = 0; contract < 2; contract++) {
-            struct rtc_program p;
+            ENDS(rtc_program_close) struct rtc_program p;
             assert_ok(build(sources[s], contract, "compute_80", &p));
             assert_true(p.is_text);
             assert_true(strlen(p.image) < p.bytes);
             for (const char *at = p.image; (at = strstr(at, "fma.rn.f64")); at++) fused[contract]++;
-            rtc_program_close(&p);
         }
     print_message("%d fused with contraction, %d without\n", fused[1], fused[0]);
     assert_true(fused[1] > fused[0]);
@@ -260,7 +258,7 @@ static const struct rtc_kernel *kernel(const struct rtc_program *p, const char *
 }
 
 TEST(measure) {
-    struct rtc_program p;
+    ENDS(rtc_program_close) struct rtc_program p;
     assert_ok(rtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
     assert_ok(nvrtc_measure(&p));
     assert_int_equal(p.kernels, 4);
@@ -287,7 +285,6 @@ TEST(measure) {
             assert_int_equal(shares->group_bytes, -1);
         }
     }
-    rtc_program_close(&p);
 }
 
 /* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to
@@ -361,7 +358,7 @@ TEST(refusals) {
 TEST(defines) {
     static const char text[] =
         "extern \"C\" __global__ void k(int *a) { a[0] = N + PLAIN + DIRECTION; }\n";
-    struct rtc_program p;
+    ENDS(rtc_program_close) struct rtc_program p;
     assert_ok(rtc_compile(compiler, &p, "k", text, "compute_80", "  N=40  DIRECTION=-1 PLAIN ", 1));
     assert_non_null(strstr(p.image, ", 40;")); /* N + 1 - 1, folded */
     rtc_program_close(&p);
@@ -372,7 +369,6 @@ TEST(defines) {
     for (int i = 0; i < 400; i++) sprintf(many + strlen(many), "M%d ", i);
     strcat(many, "N=1 DIRECTION=1 PLAIN=1");
     assert_ok(rtc_compile(compiler, &p, "k", text, "compute_80", many, 0));
-    rtc_program_close(&p);
 }
 
 TEST(targets) {

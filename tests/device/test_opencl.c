@@ -6,7 +6,6 @@
 #include "device/opencl/api.h"
 #include <dirent.h>
 #include <dlfcn.h>
-#include <evener/device.h>
 #include <unistd.h>
 
 extern const evn_kernel_source probe_kernels;
@@ -63,19 +62,17 @@ void *dlsym(void *handle, const char *name) {
 
 /* A program of a device whose compiler reads `b` for `a`; NULL: as it is. */
 static evn_status compile(const char *spec, const char *a, const char *b) {
-    evn_device *device;
     evn_kernel *kernel;
     place = a;
     instead = b;
     replaced = 0;
-    assert_ok(evn_device_open(&device, spec, 0));
+    OWN(device) *device = OPEN(device, spec, 0);
     const evn_status status = evn_kernel_get(device, &probe_kernels, "axpy", &kernel);
     if (a) { /* once and for all programs of the device */
         assert_int_equal(replaced, 1);
         assert_int_equal(evn_kernel_get(device, &probe_kernels, "axpy", &kernel), status);
         assert_int_equal(replaced, 1);
     }
-    evn_device_close(device);
     return status;
 }
 
@@ -124,9 +121,8 @@ static evn_status axpy(const char *spec) {
     if (status) return status;
     status = evn_kernel_get(device, &probe_kernels, "axpy", &kernel);
     if (!status) {
-        evn_queue *q;
         evn_buffer *b[2];
-        assert_ok(evn_queue_open(&q, device));
+        OWN(queue) *q = OPEN(queue, device);
         for (int i = 0; i < 2; i++) assert_ok(evn_buffer_open(&b[i], device, sizeof y));
         assert_ok(evn_copy_to_device(q, b[0], 0, y, sizeof y));
         assert_ok(evn_copy_to_device(q, b[1], 0, x, sizeof x));
@@ -140,7 +136,6 @@ static evn_status axpy(const char *spec) {
         assert_ok(evn_queue_finish(q));
         for (int i = 0; i < N; i++) assert_true(y[i] == 2 * i);
         for (int i = 0; i < 2; i++) evn_buffer_close(b[i]);
-        evn_queue_close(q);
     }
     evn_device_close(device);
     return status;

@@ -77,7 +77,7 @@ static int set_up(void **state) {
 }
 
 TEST_WITH(sums, set_up, tear_down) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     open_bench(&b, "cuda");
     assert_int_equal(phases(b.device), 0);
     assert_ok(evn_device_phases_begin(b.device));
@@ -107,12 +107,11 @@ TEST_WITH(sums, set_up, tear_down) {
     assert_int_equal(phases(b.device), 1);
     assert_phase(&b, 0, "grind", 1, 0.25 + 1);
     assert_int_equal(evn_device_counts(b.device, NULL).launches, 8);
-    close_bench(&b);
 }
 
 /* A device that is not timed makes no call more, whether it ever was or not. */
 TEST_WITH(off, set_up, tear_down) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     open_bench(&b, "cuda");
     assert_ok(axpy(&b, b.queue, 1));
     const int before = fake->calls;
@@ -128,13 +127,12 @@ TEST_WITH(off, set_up, tear_down) {
     for (int i = 0; i < 10; i++) assert_ok(axpy(&b, b.queue, 1));
     assert_int_equal(fake->calls - later, calls);
     assert_int_equal(fake->records, 2);
-    close_bench(&b);
 }
 
 /* Events are used again where launches are done, and more are made where they are not. */
 static void many(const char *dice, int fewest, int most) {
     enum { LAUNCHES = 500 };
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     if (dice) setenv("FAKE_CUDA_LATER", dice, 1);
     fake->reset();
     fake->group_s = 1;
@@ -148,7 +146,6 @@ static void many(const char *dice, int fewest, int most) {
     assert_ok(evn_device_phases_end(b.device));
     assert_phase(&b, 0, "grind", LAUNCHES / 2, LAUNCHES / 2 * 2.25);
     assert_phase(&b, 1, "axpy", LAUNCHES / 2, LAUNCHES / 2 * 1.25);
-    close_bench(&b);
 }
 
 TEST_WITH(many, set_up, tear_down) {
@@ -186,7 +183,7 @@ TEST_WITH(each_call_fails, set_up, tear_down) {
 /* A name that is longer than there is room for; and a device closed while it is timed. */
 TEST_WITH(edges, set_up, tear_down) {
     char name[100];
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
     open_bench(&b, "cuda");
@@ -201,7 +198,6 @@ TEST_WITH(edges, set_up, tear_down) {
     assert_phase(&b, 0, name, 1, 1.25);
     assert_ok(evn_device_phases_begin(b.device));
     assert_ok(axpy(&b, b.queue, 1));
-    close_bench(&b);
 }
 
 /* ---- other devices ---- */
@@ -212,14 +208,12 @@ enum { MANY = 1000 };
  * the same time as they do, unless the host has waited for one of them. */
 static double virtual_step(int timed, double *sum, long long *launches) {
     static const double x[N];
-    struct bench b;
-    evn_queue *second;
+    ENDS(close_bench) struct bench b;
     evn_event *event[2];
-    evn_buffer *other;
     double seconds;
     open_bench(&b, "emulated:clock=virtual,launch=4us,item=1ns");
-    assert_ok(evn_queue_open(&second, b.device));
-    assert_ok(evn_buffer_open(&other, b.device, sizeof x));
+    OWN(queue) *second = OPEN(queue, b.device);
+    OWN(buffer) *other = OPEN(buffer, b.device, sizeof x);
     for (int e = 0; e < 2; e++) assert_ok(evn_event_open(&event[e], b.device));
     if (timed) assert_ok(evn_device_phases_begin(b.device));
     assert_ok(evn_event_record(event[0], b.queue));
@@ -232,9 +226,6 @@ static double virtual_step(int timed, double *sum, long long *launches) {
     *sum = evn_device_phase_at(b.device, 0).seconds;
     *launches = evn_device_phase_at(b.device, 0).launches;
     for (int e = 0; e < 2; e++) evn_event_close(event[e]);
-    evn_buffer_close(other);
-    evn_queue_close(second);
-    close_bench(&b);
     return seconds;
 }
 
@@ -252,14 +243,13 @@ TEST(virtual) {
 }
 
 TEST(lost) {
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     open_bench(&b, "emulated:fail=kernel@3");
     assert_ok(evn_device_phases_begin(b.device));
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < 5; i++) status = axpy(&b, b.queue, 1);
     assert_fails(evn_device_phases_end(b.device), EVN_DEVICE, "fail=kernel@3");
     assert_fails(evn_device_phases_begin(b.device), EVN_DEVICE, "failed before");
-    close_bench(&b);
 }
 
 struct user {
@@ -283,7 +273,7 @@ static void *launch_some(void *p) {
 /* Whatever device there is; several threads, each with a queue. */
 TEST(any) {
     enum { USERS = 3 };
-    struct bench b;
+    ENDS(close_bench) struct bench b;
     struct user user[USERS];
     open_bench(&b, test_device());
     assert_ok(axpy(&b, b.queue, 1));
@@ -303,7 +293,6 @@ TEST(any) {
     assert_string_equal(p.name, "grind");
     assert_int_equal(p.launches, 200 * USERS);
     assert_true(p.seconds > 0);
-    close_bench(&b);
 }
 
 int main(void) {

@@ -67,7 +67,7 @@ static void assert_right(struct race *r) {
 /* Any number of groups, again and again with the flags as they were left. */
 static void test_relay(void **state) {
     (void)state;
-    struct race r;
+    ENDS(close_race) struct race r;
     open_race(&r, test_device());
     const int most = evn_kernel_resident(r.kernel), all = most < LEGS ? most : LEGS;
     assert_true(most >= 1);
@@ -86,20 +86,18 @@ static void test_relay(void **state) {
     snprintf(says, sizeof says, "with %d groups at a time, and there is room for %d", most + 1,
              most);
     assert_fails(run(&r, evn_launch_resident, most + 1, LEGS, 0), EVN_MISSING, says);
-    close_race(&r);
 }
 
 /* In whatever order groups are there: the last of these is the first leg. */
 static void test_any_order(void **state) {
     (void)state;
-    struct race r;
+    ENDS(close_race) struct race r;
     open_race(&r, "emulated:cores=40");
     assert_int_equal(evn_kernel_resident(r.kernel), 40);
     assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 1));
     assert_right(&r);
     assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 0));
     assert_right(&r);
-    close_race(&r);
 }
 
 /* Groups that wait for what none of them will do: told, by an error, and soon. */
@@ -108,25 +106,23 @@ static void test_stuck(void **state) {
     static const char *const devices[] = {"emulated", "emulated:cores=4",
                                           "emulated:cores=4,check=yes"};
     for (int d = 0; d < 3; d++) {
-        struct race r;
+        ENDS(close_race) struct race r;
         open_race(&r, devices[d]);
         const int groups = d ? 4 : 1;
         assert_ok(run(&r, evn_launch_resident, groups, LEGS, 0));
         assert_fails(run(&r, evn_launch_resident, groups, LEGS, 1), EVN_DEVICE,
                      "its groups all wait for each other");
         assert_says("launch of \"relay\"");
-        close_race(&r);
     }
-    struct race r;
+    ENDS(close_race) struct race r;
     open_race(&r, "emulated"); /* of one core: with more such groups race each other */
     assert_fails(run(&r, evn_launch, LEGS, LEGS, 1), EVN_DEVICE,
                  "a group waits for another one, which takes evn_launch_resident()");
-    close_race(&r);
 }
 
 static void test_arguments(void **state) {
     (void)state;
-    struct race r;
+    ENDS(close_race) struct race r;
     open_race(&r, "emulated");
     assert_int_equal(evn_kernel_resident(NULL), 0);
     assert_fails(evn_launch_resident(NULL, r.kernel, 1, GROUP, NULL, 0), EVN_USAGE, "queue");
@@ -134,7 +130,6 @@ static void test_arguments(void **state) {
     assert_fails(evn_launch_resident(r.queue, r.kernel, 1, GROUP, NULL, 0), EVN_USAGE,
                  "with 0 arguments");
     assert_fails(evn_launch_resident(r.queue, r.kernel, 1, GROUP - 1, NULL, 0), EVN_USAGE, "items");
-    close_race(&r);
 }
 
 /* The driver's part, on one that is none: its call, its limit, and a device that cannot. */
@@ -184,13 +179,11 @@ static void test_driver(void **state) {
 /* A device that cannot: OpenCL's compiler says so. */
 static void test_cannot(void **state) {
     (void)state;
-    evn_device *d;
     evn_kernel *kernel = NULL;
-    assert_ok(evn_device_open(&d, test_device(), 0));
+    OWN(device) *d = OPEN(device, test_device(), 0);
     const evn_status status = evn_kernel_get(d, &relay_kernels, "relay", &kernel);
     if (status) assert_fails(status, EVN_SYSTEM, "groups_of_OpenCL_cannot_wait_for_each_other");
     if (!status) assert_int_equal(evn_kernel_resident(kernel), 0);
-    evn_device_close(d);
 }
 
 static int can(void) {

@@ -69,18 +69,15 @@ static int set_up(void **state) {
 
 /* Opens the program on a device of this capability; `kernels` is in what the device says of it. */
 static evn_status open_program(int capability, const char *kernels) {
-    evn_device *d;
-    evn_program *p;
+    OWN(program) *p;
     evn_kernel *k;
     fake->capability = capability;
-    assert_ok(evn_device_open(&d, "cuda", 0));
+    OWN(device) *d = OPEN(device, "cuda", 0);
     const char *all = evn_device_traits(d)->kernels;
     if (!strstr(all, kernels)) fail_msg("\"%s\" is not in: %s", kernels, all);
     evn_status status = evn_program_open(&p, d, &probe_kernels, NULL);
     if (!status) assert_ok(evn_kernel_open(&k, p, "axpy"));
     if (!status) evn_kernel_close(k);
-    evn_program_close(p);
-    evn_device_close(d);
     return status;
 }
 
@@ -159,10 +156,9 @@ TEST_WITH(neither, set_up, tear_down) {
 
 /* Lines in the file that standard error was turned into. */
 static int lines_said(void) {
-    FILE *f = fopen(said, "r");
+    OWN(file) *f = fopen(said, "r");
     int lines = 0;
     for (int c; (c = getc(f)) != EOF;) lines += c == '\n';
-    fclose(f);
     return lines;
 }
 
@@ -205,14 +201,12 @@ TEST_WITH(damaged, set_up, tear_down) {
 
 /* The build's text of a kernel file is the one that the program has, or no file would be found. */
 TEST_WITH(text, set_up, tear_down) {
-    FILE *f = fopen(PROBE_TEXT, "r");
+    OWN(file) *f = fopen(PROBE_TEXT, "r");
     if (!f) fail_msg("%s: %s", PROBE_TEXT, strerror(errno));
     const size_t length = strlen(probe_kernels.text);
-    char *text = calloc(1, length + 2);
+    HEAP char *text = calloc(1, length + 2);
     assert_int_equal(fread(text, 1, length + 1, f), length);
     assert_string_equal(text, probe_kernels.text);
-    free(text);
-    fclose(f);
 }
 
 /* Beside the executable, where nobody says another folder. */

@@ -9,12 +9,8 @@
 #include "base/checksum.h"
 #include "failing.h"
 #include "wire/ranks.h"
-#include <evener.h>
 #include <evener/change.h>
 #include <evener/distributed.h>
-#include <evener/loop.h>
-#include <evener/place.h>
-#include <evener/schedule.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -7,10 +7,7 @@
 #include "check.h"
 #include "wire/ranks.h"
 #include <errno.h>
-#include <evener.h>
 #include <evener/distributed.h>
-#include <evener/loop.h>
-#include <evener/schedule.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

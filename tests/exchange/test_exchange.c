@@ -49,8 +49,7 @@ static void follow(struct fixture *f) {
 static int begin(struct fixture *f, const char *list, const char *devices, const char *schedule,
                  int slots, size_t bytes) {
     *f = (struct fixture){.slots = slots, .bytes = bytes};
-    evn_machine *machine;
-    ok(evn_machine_open(&machine));
+    evn_machine *machine = OPEN(machine);
     const evn_status status =
         evn_units_open(&f->units, machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
     if (spec && status == EVN_MISSING) {
@@ -199,7 +198,7 @@ TEST(counts) {
 TEST(transports) {
     if (spec) skip();
     for (int peer = 0; peer < 2; peer++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         evn_counts before[3];
         begin_ring(&f, "3:GPU:1", peer ? "emulated" : "emulated:3,peer=no", "static");
         ok(evn_loop_bring(f.loop));
@@ -215,7 +214,6 @@ TEST(transports) {
             assert_int_equal(c.copies_out, peer ? 0 : 5 * 2);
             assert_int_equal(c.copies_in, peer ? 0 : 5 * 2);
         }
-        end(&f);
     }
 }
 
@@ -300,7 +298,7 @@ TEST(least) {
     ring(face + FACES, VALUES);
     for (int i = FACES; i < ALL; i++) face[i].from = (face[i].to + (i % 2 ? 5 : 7)) % TASKS;
     for (size_t l = 0; l < 2 * sizeof units / sizeof *units; l++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         struct halves h = {0};
         evn_counts before[DEVICES];
         begin(&f, units[l / 2], "emulated", "static", 1, RINGS * VALUES * sizeof(double));
@@ -330,7 +328,6 @@ TEST(least) {
         }
         compare(&f);
         evn_exchange_close(h.x[0]);
-        end(&f);
     }
 }
 
@@ -356,7 +353,7 @@ TEST(dealt_anew) {
 TEST(given_up_between_halves) {
     if (spec) skip();
     for (int way = 0; way < 4; way++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         int open;
         begin_ring(&f, "1:CPU:1,2:GPU:1",
                    way % 2 ? "emulated:2,latency=5ms" : "emulated:2,latency=5ms,peer=no", "static");
@@ -367,7 +364,6 @@ TEST(given_up_between_halves) {
             f.loop->listener->units_changed(f.loop->listener->arg);
             ok(evn_exchange_run(f.x));
         }
-        end(&f);
     }
 }
 
@@ -508,7 +504,7 @@ TEST(opens_with_one_lost) {
     evn_face face[FACES];
     ring(face, 0);
     for (int bad = 0; bad < 2; bad++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         evn_exchange *x;
         char devices[64];
         snprintf(devices, sizeof devices, "emulated:2,bad=%d,fail=copy@1", bad);
@@ -518,7 +514,6 @@ TEST(opens_with_one_lost) {
                          EVN_DEVICE);
         assert_null(x);
         assert_int_equal(evn_loop_about(f.loop).failed_unit, 1 + bad);
-        end(&f);
     }
 }
 

@@ -132,7 +132,7 @@ TEST(copies) {
     for (int l = 0; l < 4; l++)
         for (int e = 0; e < 5; e++)
             for (int with_place = l == 3; with_place < 2; with_place++) {
-                struct fixture f;
+                ENDS(end) struct fixture f;
                 begin(&f, lists[l], "static", elements[e], columns[(l + e) % 5], with_place);
                 check_pairs(f.x);
                 for (int again = 0; again < 2; again++) {
@@ -140,7 +140,6 @@ TEST(copies) {
                     compare(&f);
                     if (with_place) ok(evn_loop_bring(f.loop));
                 }
-                end(&f);
             }
 }
 
@@ -157,12 +156,11 @@ TEST(no_pairs) {
     memcpy(strided, face, sizeof face);
     strided[0].to_stride[2] = strided[1].from_stride[2] = 8;
     for (int i = 2; i < 4; i++) strided[i].from_stride[2] = strided[i].to_stride[2] = 2;
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:CPU:1", "static", 8, 4, 0);
-    evn_exchange *x;
     void *all[TASKS] = {host[0], host[1]};
     for (int t = 2; t < TASKS; t++) all[t] = f.block[t];
-    ok(evn_exchange_open(&x, f.loop, 8, 4, strided, all));
+    OWN(exchange) *x = OPEN(exchange, f.loop, 8, 4, strided, all);
     for (int i = 0; i < 4; i++) assert_int_equal(x->face[i].back, -1);
     evn_exchange_close(x);
     /* beside each other, and of one stride alone that differs */
@@ -174,19 +172,16 @@ TEST(no_pairs) {
     strided[1].to_stride[2] = 8;
     ok(evn_exchange_open(&x, f.loop, 8, 2, strided, all));
     for (int i = 0; i < 2; i++) assert_int_equal(x->face[i].back, 1 - i);
-    evn_exchange_close(x);
-    end(&f);
 }
 
 /* Pairs between two units are dealt to both alike. */
 TEST(dealt) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "2:CPU:1", "static", 8, 4, 0);
     run(&f);
     assert_int_equal(f.x->plan.ends, 2);
     assert_int_equal(f.x->plan.end[0].direct.count, FACES / 4);
     assert_int_equal(f.x->plan.end[1].direct.count, FACES / 4);
-    end(&f);
 }
 
 /* ---- ahead --------------------------------------------------------------------------------- */
@@ -220,7 +215,7 @@ static void mark(struct fixture *f, int i) {
 TEST(ahead) {
     static const int columns[] = {4, 2, 1};
     for (int g = 0; g < 3; g++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         begin(&f, g == 1 ? "2:CPU:2" : "1:CPU:1", "static", 8, columns[g], 0);
         ok(evn_exchange_ahead(f.x, 3)); /* there was no run: nothing */
         compare(&f);
@@ -242,7 +237,6 @@ TEST(ahead) {
             memset(f.said, 0, sizeof f.said);
             compare(&f);
         }
-        end(&f);
     }
 }
 
@@ -267,7 +261,7 @@ static void run_counts(struct fixture *f) {
 /* Tasks that change their units from one run to the next: what is done ahead stays done, and what
  * is not is copied by those that have the tasks now. */
 TEST(ahead_moves) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "3:CPU:1", "static", 8, 4, 0);
     run(&f);
     for (int round = 0; round < 8; round++) {
@@ -292,11 +286,10 @@ TEST(ahead_moves) {
                                 f.loop->owner[face->to] == unit);
                 }
     }
-    end(&f);
 }
 
 TEST(ahead_of_nothing) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:CPU:1", "static", 8, 4, 1);
     run(&f);
     for (int t = 0; t < TASKS; t++) fill(&f, t, (unsigned)t + 77);
@@ -307,7 +300,6 @@ TEST(ahead_of_nothing) {
     assert_int_equal(evn_exchange_ahead(NULL, 0), EVN_USAGE);
     assert_int_equal(evn_exchange_ahead(f.x, -1), EVN_USAGE);
     assert_fails(evn_exchange_ahead(f.x, TASKS), EVN_USAGE, "no task 12, only 0 to 11");
-    end(&f);
 }
 
 /* ---- by bodies ----------------------------------------------------------------------------- */
@@ -340,7 +332,7 @@ TEST(by_bodies) {
                                             "dynamic:memorize=0"};
     for (int l = 0; l < 4; l++)
         for (int s = 0; s < 4; s++) {
-            struct fixture f;
+            ENDS(end) struct fixture f;
             begin(&f, lists[l], schedules[s], 8, 4, 0);
             for (int t = 0; t < TASKS; t++)
                 for (int i = 0; i < VALUES; i++) {
@@ -355,7 +347,6 @@ TEST(by_bodies) {
                 ok(evn_loop_run(f.loop, body, &f));
                 for (int t = 0; t < TASKS; t++) advance(f.want[t], f.round);
             }
-            end(&f);
         }
 }
 

@@ -6,11 +6,6 @@
 #include "check.h"
 #include "exchange/copies.h"
 #include "wire/ranks.h"
-#include <evener.h>
-#include <evener/exchange.h>
-#include <evener/loop.h>
-#include <evener/place.h>
-#include <evener/schedule.h>
 #include <unistd.h>
 
 enum { TASKS = 9, FACES = 40, RANKS_MAX = 4 };
@@ -293,7 +288,7 @@ static void check_needs(const struct world *w, evn_exchange *x) {
 /* Three times, of which the second one has nothing to plan and the third one other values; on the
  * host or, if `bring`, where the tasks' units compute. */
 static long long exchanged(struct world *w, int bring) {
-    evn_exchange *x;
+    OWN(exchange) *x;
     void *host[TASKS];
     for (int t = 0; t < TASKS; t++) host[t] = w->block[t];
     must_ok(
@@ -305,7 +300,6 @@ static long long exchanged(struct world *w, int bring) {
     }
     if (!w->cluster) check_needs(w, x);
     const long long wrong = first_wrong(w);
-    evn_exchange_close(x);
     return wrong;
 }
 
@@ -347,7 +341,7 @@ TEST(means_and_repetitions) {
 /* Messages have the coarse values: of 6 x 4 x 1 fine ones repeated from coarse ones 3 x 2 x 1, and
  * of means as many as are written. */
 TEST(messages_are_coarse) {
-    struct world w;
+    ENDS(close_world) struct world w;
     assert_true(open_world(&w, NULL, "2:CPU:1", NULL, 0, kinds[0], 1));
     const evn_face face[] = {{.from = 0,
                               .to = 1,
@@ -366,13 +360,10 @@ TEST(messages_are_coarse) {
                               .numbers = EVN_DOUBLES}};
     void *host[TASKS];
     double bytes[4];
-    evn_exchange *x;
     for (int t = 0; t < TASKS; t++) host[t] = w.block[t];
-    assert_ok(evn_exchange_open(&x, w.loop, 8, 2, face, host));
+    OWN(exchange) *x = OPEN(exchange, w.loop, 8, 2, face, host);
     assert_int_equal(evn_exchange_pairs(x, bytes), 2);
     assert_true(bytes[1] == 6 * 8 && bytes[2] == 15 * 8);
-    evn_exchange_close(x);
-    close_world(&w);
 }
 
 /* ---- over ranks ---------------------------------------------------------------------------- */
@@ -387,12 +378,11 @@ static void rank_main(evn_cluster *cluster) {
     static const char *const lists[2][RANKS_MAX] = {
         {"2:CPU:1", "1:CPU:1", "1:CPU:2", "1:CPU:1"},
         {"1:CPU:1,1:GPU:1", "1:CPU:1", "2:GPU:1", "1:GPU:1"}};
-    struct world w;
+    ENDS(close_world) struct world w;
     must(open_world(&w, cluster, lists[trial.place][evn_cluster_rank(cluster)], "emulated:2",
                     trial.place, trial.kind, trial.seed));
     must(exchanged(&w, trial.place) < 0);
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    close_world(&w);
 }
 
 TEST(over_ranks) {
@@ -420,7 +410,7 @@ TEST(blocks_are_cut) {
         {{1, 1 << 15, (1 << 16) + 1}, EXCHANGE_MEAN | EXCHANGE_MEAN << 2 | EXCHANGE_REPEAT << 4}};
     enum { ROW = 17 };
     for (int b = 0; b < (int)(sizeof of / sizeof *of); b++) {
-        struct copies c = {0};
+        ENDS(copies_close) struct copies c = {0};
         struct shape shape = {.scale = of[b].scale};
         memcpy(shape.n, of[b].n, sizeof shape.n);
         const struct side from = {.stride = {1LL << 40, 1LL << 20, 1}};
@@ -447,7 +437,6 @@ TEST(blocks_are_cut) {
             values += (long long)k->n[0] * k->n[1] * k->n[2];
         }
         assert_true(values == (long long)of[b].n[0] * of[b].n[1] * of[b].n[2]);
-        copies_close(&c);
     }
 }
 
@@ -460,7 +449,7 @@ static void refused(struct world *w, size_t element, evn_face face, int faces, c
 }
 
 TEST(what_is_refused) {
-    struct world w;
+    ENDS(close_world) struct world w;
     assert_true(open_world(&w, NULL, "1:CPU:1", NULL, 1, kinds[0], 1));
     const evn_face good = {.from = 0,
                            .to = 1,
@@ -495,12 +484,9 @@ TEST(what_is_refused) {
     f.resolution[2] = EVN_REPEAT;
     f.n[2] = 15;
     refused(&w, 8, f, 2, "which face 1 writes at the same time");
-    evn_exchange *x;
     f.n[2] = 14; /* 7 values: up to the one before */
     const evn_face both[2] = {f, {.from = 1, .to = 0, .to_at = READ, .n = {1, 1, 1}}};
-    assert_ok(evn_exchange_open(&x, w.loop, 8, 2, both, NULL));
-    evn_exchange_close(x);
-    close_world(&w);
+    OWN(exchange) *x = OPEN(exchange, w.loop, 8, 2, both, NULL);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -95,7 +95,7 @@ TEST(random) {
         for (int i = 0; i < faces; i++) do
                 face[i] = make_face(round % 3 == 0);
             while (!inside(&face[i], 0) || !inside(&face[i], 1));
-        evn_exchange *x = NULL;
+        OWN(exchange) *x = NULL;
         const evn_status want = overlaps(&f, face, faces) ? EVN_USAGE : EVN_OK;
         const evn_status got = evn_exchange_open(&x, f.loop, sizeof(double), faces, face, f.host);
         if (got != want) fail_msg("round %d: %d, expected %d: %s", round, got, want, evn_message());
@@ -103,7 +103,6 @@ TEST(random) {
             bad++;
         else
             good++;
-        evn_exchange_close(x);
     }
     end(&f);
     assert_in_range(good, ROUNDS / 5, ROUNDS); /* both kinds are many */

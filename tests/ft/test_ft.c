@@ -12,7 +12,7 @@
 
 /* Ranks that have tasks here and there, and one that has none. */
 TEST(owners) {
-    struct owners o;
+    ENDS(owners_close) struct owners o;
     const int n[3] = {8, 8, 4}, rank[4] = {3, 0, 3, 1};
     assert_int_equal(owners_open(&o, n, 4, 4, 0), 0);
     owners_deal(&o, rank, NULL);
@@ -29,12 +29,11 @@ TEST(owners) {
             assert_int_equal(o.y.at[2 * i + j], 2 * at[i] + j);
         }
     }
-    owners_close(&o);
 }
 
 /* A rank with three spaces, whose lines lie space after space; another rank has two. */
 TEST(spaces) {
-    struct owners o;
+    ENDS(owners_close) struct owners o;
     const int n[3] = {8, 12, 6}, rank[6] = {1, 0, 1, 1, 0, 1}, space[6] = {2, 1, 0, 2, 0, 0};
     assert_int_equal(owners_open(&o, n, 6, 2, 1), 0);
     assert_true(owners_on_hosts(&o));
@@ -53,27 +52,20 @@ TEST(spaces) {
         assert_int_equal(o.y.begin[s], 2 * begin[s]);
     }
     for (int r = 0; r < 2; r++) assert_int_equal(o.z.host[r], host[r]);
-    owners_close(&o);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 /* Checksums of a run on two units. */
 static ft_result run(ft *problem, int transposes) {
-    evn_machine *machine;
-    evn_units *units;
-    evn_schedule *schedule;
     ft_result result;
     evn_problem tasks = ft_tasks(problem);
-    assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open(&units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    OWN(machine) *machine = OPEN(machine);
+    OWN(units) *units = OPEN(units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE);
     tasks.units = 2;
-    assert_ok(evn_schedule_open(&schedule, "static", &tasks));
+    OWN(schedule) *schedule = OPEN(schedule, "static", &tasks);
     assert_ok(ft_run(problem, &(struct ft_way){.transposes = transposes}, units, schedule,
                      &(struct run_options){.steps = -1}, &result));
-    evn_schedule_close(schedule);
-    evn_units_close(units);
-    evn_machine_close(machine);
     return result;
 }
 

@@ -5,9 +5,6 @@
 #include "ft/ft.h"
 #include "wire/ranks.h"
 
-#include <evener/schedule.h>
-#include <evener/unit.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { RANKS = 3, KEPT = 4 };
@@ -38,8 +35,8 @@ static void compare(const ft_result *is, const ft_result *whole, int steps) {
 }
 
 static void rank_main(evn_cluster *c) {
-    evn_machine *machine;
-    evn_units *units;
+    OWN(machine) *machine;
+    OWN(units) *units;
     must_ok(evn_machine_open(&machine));
     must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     ft_result whole = run(NULL, units, -1, (struct state_files){0});
@@ -51,8 +48,6 @@ static void rank_main(evn_cluster *c) {
     ft_result_free(&whole);
     ft_result_free(&half);
     ft_result_free(&rest);
-    evn_units_close(units);
-    evn_machine_close(machine);
 }
 
 TEST(all_ranks) {

@@ -293,7 +293,7 @@ static void check_instance(struct fixture *f, enum way way) {
 
 static void check_bodies(const char *list, const char *devices, const char *schedule,
                          enum kind kind, int add) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, list, devices, schedule);
     f.kind = kind;
     f.add = add;
@@ -309,7 +309,6 @@ static void check_bodies(const char *list, const char *devices, const char *sche
     long long tasks = 0;
     for (int u = 0; u < evn_units_count(f.units); u++) tasks += evn_loop_stats(f.loop, u).tasks;
     assert_int_equal(tasks, 5 * TASKS);
-    end(&f);
 }
 
 TEST(table) {
@@ -339,7 +338,7 @@ TEST(real_clock) {
 
 /* Bringing regions is neither computing nor learnt from. */
 TEST(moving) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:GPU:1", "emulated:clock=virtual,item=1us,launch=0s,latency=1ms", "static");
     f.kind = NEXT;
     call(&f, RUN);
@@ -371,14 +370,13 @@ TEST(moving) {
         if (evn_loop_owner(f.loop)[t] == 0) sum += evn_loop_seconds(f.loop)[t];
     assert_true(s.copy_s > 0 && s.compute_s >= sum && s.compute_s > 0);
     assert_true(s.compute_s + s.copy_s <= evn_loop_sum(f.loop).compute_s);
-    end(&f);
 }
 
 /* A device that has room for four tasks at a time gets them in parts, each with its own table. */
 TEST(parts) {
     static const char small[] = "emulated:2,memory=6KiB,clock=virtual,item=1us,launch=0s";
     for (int kind = 0; kind < NONE; kind++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         begin(&f, "1:GPU:1", small, "static");
         evn_place_limit(f.place, 1, 5 * 512. / (6 * 1024));
         f.kind = kind;
@@ -387,7 +385,6 @@ TEST(parts) {
         call(&f, RUN);
         check_counts(&f, 2);
         assert_int_equal(evn_loop_stats(f.loop, 0).tasks, 2 * TASKS);
-        end(&f);
     }
 }
 
@@ -421,7 +418,7 @@ TEST(slow) {
 
 /* What is only written does not come, what is only read stays valid at home. */
 TEST(access) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:GPU:1", DEVICES, "static");
     int region[2 * TASKS];
     double other[TASKS][VALUES] = {{0}};
@@ -456,7 +453,6 @@ TEST(access) {
         evn_place_release(f.place, 1, &region[i], EVN_HOST);
     }
     ok(evn_loop_run(f.loop, nothing, NULL));
-    end(&f);
 }
 
 /* The table is sent once, and again when something in it has changed. */
@@ -468,7 +464,7 @@ static evn_status ask_table(evn_unit *unit, evn_batch *b, void *arg) {
 }
 
 TEST(table_is_kept) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:GPU:1", DEVICES, "static");
     ok(evn_loop_bring(f.loop));
     evn_device *device = evn_unit_device(evn_units_get(f.units, 0), 0);
@@ -486,7 +482,6 @@ TEST(table_is_kept) {
     before = evn_device_counts(device, NULL);
     for (int i = 0; i < 3; i++) ok(evn_loop_run(f.loop, ask_table, NULL));
     assert_int_equal(evn_device_counts(device, &before).copies_in, 1);
-    end(&f);
 }
 
 /* Tables and subteams are those of the tasks of now, where there are more of them than before, and
@@ -510,7 +505,7 @@ TEST(after_changes) {
     static const char *const list[] = {"1:GPU:1", "1:GPU:2", "1:CPU:3", "1:CPU:1,1:GPU:1"};
     static const int counts[] = {2, MOST, TASKS};
     for (int l = 0; l < 4; l++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         double block[MOST][2] = {{0}};
         int region[2 * MOST], one[MOST], first[MOST + 1] = {0}, times[MOST] = {0};
         begin(&f, list[l], DEVICES, "static");
@@ -534,13 +529,12 @@ TEST(after_changes) {
             }
             ok(evn_place_release(f.place, MOST, one, EVN_HOST));
         }
-        end(&f);
     }
 }
 
 /* Where tasks will be is where they are then; without weights they are counted. */
 TEST(on_devices) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:3", DEVICES, "static");
     int device[TASKS], last = 0;
     evn_loop_devices(f.loop, 0, device);
@@ -571,7 +565,6 @@ TEST(on_devices) {
         for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
         close_loop(loop, schedule);
     }
-    end(&f);
 }
 
 /* A failure without a message says so, instead of what was said before. */
@@ -591,7 +584,7 @@ static evn_status talks(evn_unit *unit, evn_batch *b, void *arg) {
 
 TEST(silence) {
     for (int gpu = 0; gpu < 2; gpu++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         begin(&f, gpu ? "1:GPU:1" : "1:CPU:1", DEVICES, "static");
         ok(evn_loop_run(f.loop, talks, NULL));
         for (int s = EVN_USAGE; s <= 99; s += 49) {
@@ -601,7 +594,6 @@ TEST(silence) {
             assert_says("tasks 0 to 10");
             assert_says(evn_status_text(status));
         }
-        end(&f);
     }
 }
 
@@ -641,7 +633,7 @@ static void lead(evn_unit *unit, void *arg) {
 TEST(join) {
     static const char *const schedules[] = {"static", "dynamic:memorize=0", "guided:time"};
     for (int s = 0; s < 3; s++) {
-        struct fixture f;
+        ENDS(end) struct fixture f;
         begin(&f, "3:CPU:1", NULL, schedules[s]);
         struct joint j = {.f = &f, .instances = 50};
         evn_units_run(f.units, lead, &j);
@@ -659,7 +651,6 @@ TEST(join) {
         assert_fails(evn_loop_join(f.loop, evn_units_get(f.units, 0), nothing, NULL), EVN_USAGE,
                      "outside of evn_units_run()");
         assert_int_equal(evn_loop_join(f.loop, NULL, nothing, NULL), EVN_USAGE);
-        end(&f);
     }
 }
 

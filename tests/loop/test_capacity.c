@@ -4,10 +4,6 @@
  *
  * Run: ctest -R '^capacity$' */
 #include "check.h"
-#include <evener.h>
-#include <evener/place.h>
-#include <evener/loop.h>
-#include <evener/schedule.h>
 
 enum { TASKS = 24, STEPS = 12, BLOCK = 1024, SHORT_STEPS = 3 };
 
@@ -142,8 +138,7 @@ TEST(said) {
     assert_ok(evn_close_loop(app.session, loop));
 
     const evn_problem plain = {.tasks = TASKS, .weight = app.weight, .units = 3};
-    evn_schedule *schedule;
-    assert_ok(evn_schedule_open(&schedule, "map", &plain));
+    evn_schedule *schedule = OPEN(schedule, "map", &plain);
     assert_ok(evn_schedule_import(schedule, "map 24 tasks 3 units: 24*2"));
     assert_ok(evn_loop_open(&loop, evn_session_units(app.session), schedule));
     assert_ok(evn_loop_place(loop, app.place, 1, app.region, &(evn_access){EVN_BOTH}));

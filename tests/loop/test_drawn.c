@@ -2,10 +2,6 @@
  * same, bodies may ask for each of them, and each is done once. The schedule is auto, which is told
  * times until it lets units draw. Run: ctest -R '^drawn$' */
 #include "machine_of_test.h"
-#include <evener.h>
-#include <evener/loop.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 #include <stdatomic.h>
 
 enum { TASKS = 1024, UNITS = 2 };
@@ -69,21 +65,15 @@ TEST(drawn) {
     for (int t = 0; t < TASKS; t++) weight[t] = 1 + t * 7 % 5;
     const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
     for (int shares = 0; shares < 2; shares++) {
-        evn_units *units;
-        evn_schedule *schedule;
-        evn_loop *loop;
         struct seen seen = {.shares = shares};
-        assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
-        assert_ok(evn_schedule_open(&schedule, "auto", &p));
+        OWN(units) *units = OPEN(units, machine, "1:CPU:1,1:CPU:2", NULL, EVN_OVERSUBSCRIBE);
+        OWN(schedule) *schedule = OPEN(schedule, "auto", &p);
         let_draw(schedule);
-        assert_ok(evn_loop_open(&loop, units, schedule));
+        OWN(loop) *loop = OPEN(loop, units, schedule);
         assert_ok(evn_loop_run(loop, body, &seen));
         assert_int_equal(seen.wrong, 0);
         assert_true(seen.batches < TASKS);
         for (int t = 0; t < TASKS; t++) assert_int_equal(seen.times[t], 1);
-        evn_loop_close(loop);
-        evn_schedule_close(schedule);
-        evn_units_close(units);
     }
 }
 

@@ -2,10 +2,6 @@
  * Run: ctest -R loop */
 #include "machine_of_test.h"
 #include "loop/recent.h"
-#include <evener.h>
-#include <evener/loop.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -90,7 +86,7 @@ TEST(every_task_once) {
     for (int l = 0; l < 6; l++)
         for (int s = 0; s < SPECS; s++)
             for (int ask = 0; ask < 3; ask++) {
-                struct fixture f;
+                ENDS(close_fixture) struct fixture f;
                 open_fixture(&f, lists[l], specs[s]);
                 f.ask = ask;
                 for (int i = 1; i <= 6; i++) {
@@ -109,26 +105,24 @@ TEST(every_task_once) {
                     assert_int_equal(f.unit_of[t], owner[t]);
                 }
                 assert_int_equal(evn_schedule_instance(f.schedule), 6);
-                close_fixture(&f);
             }
 }
 
 TEST(failure) {
     for (int s = 0; s < SPECS; s++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, "3:CPU:1", specs[s]);
         f.fail_at = 20;
         assert_fails(evn_loop_run(f.loop, body, &f), EVN_BODY, "task 20 has no hay");
         assert_int_equal(evn_schedule_instance(f.schedule), 0); /* nothing is learnt from it */
         f.fail_at = -1;
         assert_ok(evn_loop_run(f.loop, body, &f)); /* and the loop can go on */
-        close_fixture(&f);
     }
 }
 
 /* Migrations are counted from the owners; without an exchange nothing crosses between units. */
 TEST(counters) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
     for (int i = 0; i < 3; i++) {
         assert_ok(evn_loop_visit(f.loop, body, &f));
@@ -149,7 +143,6 @@ TEST(counters) {
         memcpy(before, evn_loop_owner(f.loop), sizeof before);
     }
     assert_true(evn_loop_sum(f.loop).migrations == moved);
-    close_fixture(&f);
 }
 
 /* Of two ranks: times of the longest, what all did together once, and the rest added up. */
@@ -205,7 +198,7 @@ static evn_status returning(evn_unit *unit, evn_batch *batch, void *arg) {
 
 /* Two bursts a task: of passing it, and of coming back, which its time is. */
 TEST(coming_back) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
     for (int t = 0; t < TASKS; t++) f.wait[t] = 1e-4 * (1 + t % 3);
     evn_unit_slow(evn_units_get(f.units, 1), 3);
@@ -224,7 +217,6 @@ TEST(coming_back) {
             end = b.end;
         }
     }
-    close_fixture(&f);
 }
 
 struct joined {
@@ -246,7 +238,7 @@ static void weigh_and_join(evn_unit *unit, void *arg) {
 
 /* The heaviest task has a unit for itself, whichever it is; totals and the loop stay. */
 TEST(weights) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "2:CPU:1", "binpack");
     for (int heavy = 0; heavy < TASKS; heavy += 6) {
         double weight[TASKS];
@@ -262,7 +254,6 @@ TEST(weights) {
             if (t != heavy) assert_int_not_equal(f.unit_of[t], f.unit_of[heavy]);
     }
     assert_int_equal(evn_loop_sum(f.loop).instances, 7);
-    close_fixture(&f);
 }
 
 static void assert_medians(const struct recent *r, double compute, double exchange, double step) {
@@ -297,7 +288,7 @@ TEST(medians) {
 
 /* They are of the loop's own runs, and begin anew with its statistics. */
 TEST(medians_of_runs) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "2:CPU:1", "static");
     assert_ok(evn_loop_run(f.loop, body, &f));
     const evn_loop_medians m = evn_loop_median(f.loop);
@@ -309,7 +300,6 @@ TEST(medians_of_runs) {
     assert_true(evn_loop_median(f.loop).idle_s > 0);
     evn_loop_reset_stats(f.loop);
     assert_true(evn_loop_median(f.loop).step_s == 0);
-    close_fixture(&f);
 }
 
 RUN_TESTS(set_up, tear_down)

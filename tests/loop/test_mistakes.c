@@ -6,12 +6,6 @@
  *
  * A row of the tables below is a mistake. */
 #include "check.h"
-#include <evener.h>
-#include <evener/exchange.h>
-#include <evener/loop.h>
-#include <evener/place.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 
 enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
 
@@ -163,7 +157,7 @@ static void goes_on(struct fixture *f) {
 }
 
 TEST(by_the_program) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         evn_fail(EVN_SYSTEM, "an old message");
@@ -174,7 +168,6 @@ TEST(by_the_program) {
         mend(&f);
         goes_on(&f);
     }
-    end(&f);
 }
 
 /* ---- made by a body ------------------------------------------------------------------------ */
@@ -216,7 +209,7 @@ static evn_status err(evn_unit *unit, evn_batch *batch, void *arg) {
 
 /* By the first unit's leader, which is the program's own thread, and by another. */
 TEST(by_a_body) {
-    struct fixture f;
+    ENDS(end) struct fixture f;
     begin(&f, "1:CPU:1,1:GPU:1");
     for (size_t i = 0; i < sizeof by_body / sizeof *by_body; i++)
         for (f.on = 0; f.on < 2; f.on++) {
@@ -229,7 +222,6 @@ TEST(by_a_body) {
                 fail_msg("row %zu: %s", i, evn_message());
             goes_on(&f);
         }
-    end(&f);
 }
 
 /* ---- no mistakes --------------------------------------------------------------------------- */

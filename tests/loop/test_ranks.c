@@ -69,7 +69,7 @@ static void check_step(const struct grid *g) {
 }
 
 static void steps(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, cluster);
     while (g.step < g.trial->steps) {
         must_ok(grid_step(&g));
@@ -82,7 +82,6 @@ static void steps(evn_cluster *cluster) {
     for (int t = 0; t < TASKS; t++) must(atomic_load(&grid_ran[t]) == g.step);
     atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
 }
 
 static const char *const SCHEDULES[] = {"static",          "static:chunk=1",
@@ -167,7 +166,7 @@ TEST(on_devices) {
 
 /* Tasks go and come back between two runs of it, to other memory: only the last one counts. */
 static void now_and_then(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, cluster);
     g.keep = 1;
     for (; g.step < g.trial->steps; g.step++) {
@@ -181,7 +180,6 @@ static void now_and_then(evn_cluster *cluster) {
     }
     atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, 1));
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
 }
 
 TEST(now_and_then) {
@@ -256,7 +254,7 @@ static void find_ranks(const struct grid *g, int *rank_of) {
 }
 
 static void counts(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, cluster);
     int before[TASKS], after[TASKS];
     struct sums expected = {0};
@@ -278,7 +276,6 @@ static void counts(evn_cluster *cluster) {
         must(ended.control - begun.control == 2 * (ranks - 1) * (1 + moved) + 4 * (ranks - 1));
     }
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
 }
 
 TEST(counts) {
@@ -305,7 +302,7 @@ static void settle(struct grid *g, evn_cluster *cluster) {
 /* Once it has settled nothing moves, and an instance is one record up and one down. On a busy
  * machine units may change their speed meanwhile; then it settles once more. */
 static void settles(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, cluster);
     struct sums sum = {0}, later = {0};
     for (int still = 0; !still;) {
@@ -319,7 +316,6 @@ static void settles(evn_cluster *cluster) {
     must(later.control - sum.control == 2 * (g.trial->ranks - 1) * (3 + 2));
     atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
 }
 
 TEST(settles) {
@@ -374,10 +370,10 @@ static evn_status nothing(evn_unit *unit, evn_batch *b, void *arg) {
 
 static void large_blocks(evn_cluster *c) {
     struct large l = {.rank = evn_cluster_rank(c)};
-    evn_machine *machine;
-    evn_units *units;
-    evn_schedule *schedule;
-    evn_loop *loop;
+    OWN(machine) *machine;
+    OWN(units) *units;
+    OWN(schedule) *schedule;
+    OWN(loop) *loop;
     const evn_home home = {1, large_make, large_memory, large_drop, NULL};
     must_ok(evn_machine_open(&machine));
     must_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
@@ -393,10 +389,6 @@ static void large_blocks(evn_cluster *c) {
     must_ok(evn_loop_homes(loop, &home, &l));
     for (int i = 0; i < 6; i++) must_ok(evn_loop_run(loop, nothing, &l));
     for (int t = 0; t < 3; t++) large_drop(&l, t);
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
-    evn_units_close(units);
-    evn_machine_close(machine);
 }
 
 TEST(large_blocks) { run(&(struct trial){.ranks = 3}, large_blocks); }
@@ -406,7 +398,7 @@ TEST(large_blocks) { run(&(struct trial){.ranks = 3}, large_blocks); }
 /* The first exchange comes when tasks have been drawn already, and ranks do not know of each other
  * which unit has which. */
 static void late(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, cluster);
     const int some = g.exchanges;
     g.exchanges = 0;
@@ -416,7 +408,6 @@ static void late(evn_cluster *cluster) {
     must_ok(grid_step(&g));
     atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, 1));
     must_ok(evn_cluster_agree(cluster, EVN_OK));
-    grid_close(&g);
 }
 
 TEST(late) {
@@ -511,7 +502,7 @@ static void bare_close(struct bare *b) {
 }
 
 static void many(evn_cluster *c) {
-    struct bare b;
+    ENDS(bare_close) struct bare b;
     bare_open(&b, c, MANY);
     evn_loop *loop = b.loop;
     double weight[MANY];
@@ -532,7 +523,6 @@ static void many(evn_cluster *c) {
     for (int i = 0; i < 100; i++) must_ok(evn_loop_run(loop, untimed, NULL));
     const long messages = tree_sent(cluster_tree(c)).messages - before;
     must(evn_cluster_rank(c) != 2 || (messages >= 100 && messages < 200));
-    bare_close(&b);
 }
 
 TEST(many) {
@@ -570,7 +560,7 @@ static void runs_send(const struct bare *b, evn_cluster *c, int runs, int first)
 }
 
 static void on_paper(evn_cluster *c) {
-    struct bare b;
+    ENDS(bare_close) struct bare b;
     const struct on_paper alone = {.ranks = grid_trial->ranks};
     const struct paper_sum agree = paper_sends(&alone, evn_cluster_rank(c));
     bare_open(&b, c, SHARED);
@@ -580,7 +570,6 @@ static void on_paper(evn_cluster *c) {
     must((double)(tree_sent(cluster_tree(c)).bytes - before.bytes) == agree.bytes);
     runs_send(&b, c, 1, 1);
     runs_send(&b, c, 10, 0);
-    bare_close(&b);
 }
 
 TEST(on_paper) {

@@ -65,7 +65,7 @@ static void must_agree(const struct grid *g, evn_status status) {
 /* ---- bodies -------------------------------------------------------------------------------- */
 
 static void body_fails(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     must_ok(grid_step(&g));
     g.fail_body = g.rank == victim ? EVN_SYSTEM : EVN_OK;
@@ -76,7 +76,6 @@ static void body_fails(evn_cluster *c) {
     g.fail_body = EVN_OK;
     for (int i = 0; i < 3; i++) must_ok(grid_step(&g));
     must(!evn_cluster_failed(c));
-    grid_close(&g);
 }
 
 TEST(body) {
@@ -97,7 +96,7 @@ static int own_task(const struct grid *g) {
 /* The first exchange fails on the victim, since a region is in use. All others hear of it at the
  * end of the next instance, neighbours and others, and then all goes on. */
 static void exchange_fails(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     g.keep = 1;
     for (int again = 0; again < 3; again++) {
@@ -118,7 +117,6 @@ static void exchange_fails(evn_cluster *c) {
     must_ok(grid_step(&g));
     atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, 1));
     must_ok(evn_cluster_agree(c, EVN_OK));
-    grid_close(&g);
 }
 
 TEST(exchange) { everywhere((struct trial){.place = 1}, exchange_fails); }
@@ -126,7 +124,7 @@ TEST(exchange) { everywhere((struct trial){.place = 1}, exchange_fails); }
 /* It fails on all of them: each hears from its neighbours that they have failed, and the reason
  * that is told is still its own. */
 static void exchange_fails_on_all(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     int *region = &g.region[own_task(&g) * g.blocks];
     must_ok(evn_place_acquire(g.place, 1, region, EVN_HOST, EVN_BOTH));
@@ -139,7 +137,6 @@ static void exchange_fails_on_all(evn_cluster *c) {
     must_name(&g, 0, "region");
     must_agree(&g, status);
     g.exchanges = some;
-    grid_close(&g);
 }
 
 TEST(exchange_on_all) {
@@ -154,14 +151,13 @@ TEST(exchange_on_all) {
 /* A device of the victim fails at its n-th launch, copy or wait, wherever that is: nobody waits for
  * ever, and all say the same. */
 static void device_fails(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     evn_status status = EVN_OK;
     for (int i = 0; i < 4 && !status; i++) status = grid_step(&g);
     if (status) must_name(&g, victim, "on purpose");
     must_agree(&g, status);
     if (status) atomic_fetch_add(&grid_wrong, 1);
-    grid_close(&g);
 }
 
 TEST(on_device) {
@@ -190,7 +186,7 @@ TEST(on_device) {
 /* ---- tasks that move ----------------------------------------------------------------------- */
 
 static void make_fails(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     evn_status status = EVN_OK;
     must_ok(grid_step(&g));
@@ -199,14 +195,13 @@ static void make_fails(evn_cluster *c) {
     must(status == EVN_MEMORY);
     must_name(&g, victim, "no room for task");
     must_agree(&g, status);
-    grid_close(&g);
 }
 
 TEST(make) { everywhere((struct trial){.owners = AT_RANDOM}, make_fails); }
 
 /* Regions, and nobody has said how they travel; or blocks that are not as many. */
 static void no_homes(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     if (victim == 1) {
         const evn_home one = {1, g.home.make, g.home.memory, g.home.drop, NULL};
@@ -219,7 +214,6 @@ static void no_homes(evn_cluster *c) {
     must(status == EVN_USAGE);
     must(strstr(evn_message(), "evn_loop_homes()"));
     must_agree(&g, status);
-    grid_close(&g);
 }
 
 TEST(no_homes) {
@@ -275,12 +269,11 @@ TEST(gives_up) {
 /* ---- units that are only described --------------------------------------------------------- */
 
 static void described(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     grid_open(&g, c);
     const evn_status status = grid_step(&g);
     must(status == EVN_USAGE);
     must(strstr(evn_message(), "only described"));
-    grid_close(&g);
 }
 
 TEST(described) {
@@ -299,7 +292,7 @@ static evn_wire_kind watched;
 static atomic_llong told; /* messages, by the loops' counts */
 
 static void with_altered(evn_cluster *c) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     c->kind = &watched;
     grid_open(&g, c);
     evn_status status = EVN_OK;
@@ -316,7 +309,6 @@ static void with_altered(evn_cluster *c) {
         atomic_fetch_add(&told, evn_loop_sum(g.loop).rank_messages);
     }
     must_agree(&g, status);
-    grid_close(&g);
 }
 
 TEST(altered) {

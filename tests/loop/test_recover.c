@@ -502,7 +502,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 TEST(plain) {
     for (int w = 0; w < WAYS; w++)
         for (int devices = 0; devices < 2; devices++) {
-            struct program p;
+            ENDS(end) struct program p;
             begin(&p, &ways[w], devices ? "1:CPU:1,2:GPU:1" : "2:CPU:1",
                   devices ? "emulated:2" : NULL);
             ok(march(&p));
@@ -510,7 +510,6 @@ TEST(plain) {
             assert_int_equal(p.lost + p.rebuilt + p.anew, 0);
             /* nothing is kept where nothing can fail */
             if (!devices) assert_int_equal(place_restore(p.place), EVN_USAGE);
-            end(&p);
         }
 }
 
@@ -536,7 +535,7 @@ TEST(lost) {
             const int each = k == 2 ? 7 : 2, w = i % WAYS, when = 1 + each * (i / WAYS) + w % each;
             if ((i / WAYS + w + k) % stride) continue;
             char devices[64];
-            struct program p;
+            ENDS(end) struct program p;
             snprintf(devices, sizeof devices, "emulated:3,fail=%s@%d,bad=1", what[k], when);
             begin(&p, &ways[w], "1:CPU:1,3:GPU:1", devices);
             if (march(&p)) {
@@ -553,7 +552,6 @@ TEST(lost) {
             lost_at[k] += p.lost;
             later[w] += p.later;
             anew += p.anew;
-            end(&p);
         }
     for (int k = 0; k < 4; k++) assert_true(lost_at[k] > 0);
     for (int w = 0; w < WAYS; w++)
@@ -568,7 +566,7 @@ TEST(two) {
     for (int when = 20; when < 60; when += 3)
         for (int then = 1; then < 40; then += getenv("EVENER_TEST_LONG") ? 4 : 9) {
             char devices[100];
-            struct program p;
+            ENDS(end) struct program p;
             snprintf(devices, sizeof devices,
                      "emulated:1,fail=kernel@%d+emulated:1,fail=copy@%d+emulated:1", when / 3,
                      when + then);
@@ -576,7 +574,6 @@ TEST(two) {
             ok(march(&p));
             check_values(&p);
             both += p.lost == 2;
-            end(&p);
         }
     assert_true(both > 0);
 }
@@ -593,13 +590,12 @@ TEST(several) {
         {"1:CPU:1,1:GPU:2,1:GPU:1", "emulated:2,fail=kernel@4+emulated:1", 1, 1},
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct program p;
+        ENDS(end) struct program p;
         begin(&p, &ways[0], c[i].list, c[i].devices);
         ok(march(&p));
         check_values(&p);
         assert_int_equal(p.lost, c[i].lost);
         assert_int_equal(p.told, c[i].told);
-        end(&p);
     }
 }
 
@@ -621,7 +617,7 @@ TEST(refused) {
         {"1:CPU:1,1:GPU:1", "emulated:1", EVN_MEMORY, EVN_OK, 1, NULL},
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct program p;
+        ENDS(end) struct program p;
         begin(&p, &ways[0], c[i].list, c[i].devices);
         p.fails = c[i].fails;
         p.fails_on = c[i].on;
@@ -636,20 +632,18 @@ TEST(refused) {
         }
         assert_int_equal(p.lost + p.told + p.listened, c[i].says ? 0 : 3);
         assert_int_equal(evn_units_count(p.units), units - !c[i].says);
-        end(&p);
     }
 }
 
 static void fails_with(const struct way *way, evn_status status, const char *text) {
-    struct program p;
+    ENDS(end) struct program p;
     begin(&p, way, "1:CPU:1,2:GPU:1", "emulated:2,fail=kernel@7,bad=1");
     assert_fails(march(&p), status, text);
-    end(&p);
 }
 
 TEST(mistakes) {
     struct way way = {.schedule = "static", .every = 100};
-    struct program p;
+    ENDS(end) struct program p;
     int count;
     way.rebuild = 2;
     fails_with(&way, EVN_USAGE, "tasks of change");
@@ -668,9 +662,8 @@ TEST(mistakes) {
     assert_null(evn_recovery_tasks(p.recovery, &count));
     assert_int_equal(count, 0);
     /* a loop without a place, and one that did not learn that a unit is gone */
-    evn_loop *bare;
     evn_recovery *recovery;
-    ok(evn_loop_open(&bare, p.units, p.schedule));
+    OWN(loop) *bare = OPEN(loop, p.units, p.schedule);
     ok(evn_recovery_open(&recovery, bare, 1, NULL));
     assert_int_equal(evn_recovery_keep(recovery, 0), EVN_USAGE);
     evn_recovery_close(recovery);
@@ -680,15 +673,13 @@ TEST(mistakes) {
     assert_int_equal(p.lost, 1);
     assert_fails(evn_loop_run(bare, nothing, NULL), EVN_USAGE,
                  "1 units, and the loop was made for 2");
-    evn_loop_close(bare);
-    end(&p);
 }
 
 /* A change alone does not make the state be kept again, but where the interval is 0. */
 TEST(interval) {
     for (int every = 0; every < 6; every += 5) {
         const struct way way = {.schedule = "static", .every = every, .rebuild = 1};
-        struct program p;
+        ENDS(end) struct program p;
         int count;
         begin(&p, &way, "1:CPU:1,1:GPU:1", "emulated:1");
         ok(start(&p));
@@ -700,7 +691,6 @@ TEST(interval) {
         ok(evn_recovery_keep(p.recovery, 5));
         assert_non_null(evn_recovery_tasks(p.recovery, &count));
         assert_int_equal(count, mesh[1].tasks);
-        end(&p);
     }
 }
 

@@ -5,10 +5,8 @@
 #include "loop/alone.h"
 #include "loop/internal.h"
 #include "schedule/version.h"
-#include <evener.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 
 enum { TASKS = 24, INSTANCES = 5 };
 
@@ -51,15 +49,13 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
 static void steal(int at_hand, int places) {
     static double memory[TASKS];
     evn_problem p = {.tasks = TASKS, .units = 2};
-    evn_schedule *schedule;
-    evn_loop *loop;
     evn_place *place = NULL;
     int region[TASKS], owner[TASKS];
     const evn_access both = EVN_BOTH;
     memset(memory, 0, sizeof memory);
-    assert_ok(evn_schedule_open(&schedule, "auto", &p));
+    evn_schedule *schedule = OPEN(schedule, "auto", &p);
     assert_true(schedule_steals(schedule));
-    assert_ok(evn_loop_open(&loop, units, schedule));
+    evn_loop *loop = OPEN(loop, units, schedule);
     if (places) {
         assert_ok(evn_place_open(&place, units, 0.5));
         for (int t = 0; t < TASKS; t++)
@@ -108,15 +104,11 @@ static evn_status count_ranges(evn_unit *unit, evn_batch *batch, void *arg) {
 /* Units take short tasks one by one only until they know them, in a loop that runs once, too. */
 TEST(first_ranges) {
     const evn_problem p = {.tasks = 100000, .units = 2};
-    evn_schedule *schedule;
-    evn_loop *loop;
     atomic_int ranges = 0;
-    assert_ok(evn_schedule_open(&schedule, "auto", &p));
-    assert_ok(evn_loop_open(&loop, units, schedule));
+    OWN(schedule) *schedule = OPEN(schedule, "auto", &p);
+    OWN(loop) *loop = OPEN(loop, units, schedule);
     assert_ok(evn_loop_run(loop, count_ranges, &ranges));
     assert_in_range(ranges, 1, p.tasks / 4);
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
 }
 
 /* A slow unit leaves tasks to a fast one, which may come after the slow one is through: they are
@@ -124,11 +116,9 @@ TEST(first_ranges) {
 TEST(slow_thief) {
     for (int alone = 0; alone < 2; alone++) {
         evn_problem p = {.tasks = 4, .units = 2};
-        evn_schedule *schedule;
-        evn_loop *loop;
         evn_unit_slow(evn_units_get(units, 0), 50);
-        assert_ok(evn_schedule_open(&schedule, "auto", &p));
-        assert_ok(evn_loop_open(&loop, units, schedule));
+        OWN(schedule) *schedule = OPEN(schedule, "auto", &p);
+        OWN(loop) *loop = OPEN(loop, units, schedule);
         for (int i = 0; i < 1000; i++) {
             struct app a = {.at_hand = -1};
             loop->alone = (struct alone){.now = alone, .pause = 1e9};
@@ -136,8 +126,6 @@ TEST(slow_thief) {
             for (int t = 0; t < 4; t++) assert_int_equal(a.runs[t], 1);
         }
         evn_unit_slow(evn_units_get(units, 0), 1);
-        evn_loop_close(loop);
-        evn_schedule_close(schedule);
     }
 }
 
@@ -165,18 +153,14 @@ typedef evn_status instance(evn_loop *loop, evn_body body, void *arg);
  * does not come; number of tasks stolen. */
 static long long first_instance(instance *way, int allowed, struct seen *s, int *draws) {
     evn_problem p = {.tasks = TASKS, .units = 2};
-    evn_schedule *schedule;
-    evn_loop *loop;
-    assert_ok(evn_schedule_open(&schedule, "auto", &p));
-    assert_ok(evn_loop_open(&loop, units, schedule));
+    OWN(schedule) *schedule = OPEN(schedule, "auto", &p);
+    OWN(loop) *loop = OPEN(loop, units, schedule);
     if (!allowed) assert_ok(evn_loop_stealing(loop, 0));
     *s = (struct seen){.next = evn_loop_next(loop, draws)};
     loop->alone = (struct alone){.now = 1, .pause = 1e9};
     assert_int_equal(way(loop, note, s), EVN_OK);
     assert_int_equal(s->tasks[0] + s->tasks[1], TASKS);
     const long long stolen = evn_loop_sum(loop).stolen;
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
     return stolen;
 }
 
@@ -224,13 +208,11 @@ static evn_status look(evn_unit *unit, evn_batch *batch, void *arg) {
 TEST(regions_in_use) {
     static double memory[TASKS];
     evn_problem p = {.tasks = TASKS, .units = 2};
-    evn_schedule *schedule;
-    evn_loop *loop;
     struct holder h = {0};
     int region[TASKS];
     const evn_access both = EVN_BOTH;
-    assert_ok(evn_schedule_open(&schedule, "static", &p));
-    assert_ok(evn_loop_open(&loop, units, schedule));
+    evn_schedule *schedule = OPEN(schedule, "static", &p);
+    evn_loop *loop = OPEN(loop, units, schedule);
     assert_ok(evn_place_open(&h.place, units, 0.5));
     for (int t = 0; t < TASKS; t++)
         assert_ok(evn_place_add(h.place, &memory[t], sizeof *memory, &region[t]));
@@ -348,12 +330,9 @@ static evn_status share_all(evn_unit *unit, evn_batch *batch, void *arg) {
 
 TEST(team_alone) {
     evn_problem p = {.tasks = TASKS, .units = 1};
-    evn_units *team;
-    evn_schedule *schedule;
-    evn_loop *loop;
-    assert_ok(evn_units_open(&team, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
-    assert_ok(evn_schedule_open(&schedule, "static", &p));
-    assert_ok(evn_loop_open(&loop, team, schedule));
+    OWN(units) *team = OPEN(units, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE);
+    OWN(schedule) *schedule = OPEN(schedule, "static", &p);
+    OWN(loop) *loop = OPEN(loop, team, schedule);
     struct shared s = {.caller = pthread_self()};
     for (int i = 0; i < INSTANCES; i++) {
         loop->alone = (struct alone){.now = i % 2, .pause = 1e9};
@@ -362,9 +341,6 @@ TEST(team_alone) {
         if (i % 2) assert_int_equal(s.others, 0);
         for (int t = 0; t < TASKS; t++) assert_int_equal(s.value[t], (i + 1) * (t + 1));
     }
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
-    evn_units_close(team);
 }
 
 RUN_TESTS(set_up, tear_down)

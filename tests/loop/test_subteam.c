@@ -2,10 +2,6 @@
  * taken from one that is held up, times, mistakes. Run: ctest -R subteam */
 #include "loop/subteam_split.h"
 #include "machine_of_test.h"
-#include <evener.h>
-#include <evener/loop.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -49,11 +45,10 @@ static double dealt(struct cut *cut, int cores, int tasks, const double *weight)
 }
 
 static void cut_is(int cores, int tasks, const double *weight, int together, int subteams) {
-    struct cut cut;
+    ENDS(cut_close) struct cut cut;
     dealt(&cut, cores, tasks, weight);
     assert_int_equal(cut.together, together);
     assert_int_equal(cut.subteams, subteams);
-    cut_close(&cut);
 }
 
 TEST(cut) {
@@ -85,7 +80,7 @@ TEST(cut) {
 
 /* Few tasks that differ: cores by what there is to do. */
 TEST(unequal) {
-    struct cut cut;
+    ENDS(cut_close) struct cut cut;
     const double two[] = {3, 1}, three[] = {2, 1, 0.5};
     double zones[16], sum = 0;
     dealt(&cut, 4, 2, two);
@@ -104,7 +99,6 @@ TEST(unequal) {
     assert_true(cut_size(&cut, 0) >= 5 * cut_size(&cut, cut.subteams - 1));
     cut_close(&cut);
     assert_true(dealt(&cut, 8, 16, zones) < 1.17 * sum / 8);
-    cut_close(&cut);
 }
 
 /* ---- a batch ------------------------------------------------------------------------------- */
@@ -201,7 +195,7 @@ TEST(every_task_once) {
     static const char *const lists[] = {"1:CPU:1", "1:CPU:2", "1:CPU:3", "1:CPU:12"};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
         for (int kind = 0; kind < 3; kind++) {
-            struct fixture f;
+            ENDS(close_fixture) struct fixture f;
             open_fixture(&f, lists[l], weights(kind));
             for (f.ways = 0; f.ways < 3; f.ways++) {
                 assert_ok(evn_loop_run(f.loop, body, &f));
@@ -218,7 +212,6 @@ TEST(every_task_once) {
             f.ways = 0;
             assert_ok(evn_loop_visit(f.loop, body, &f));
             check(&f, 1);
-            close_fixture(&f);
         }
 }
 
@@ -226,19 +219,18 @@ TEST(every_task_once) {
 TEST(held_up) {
     static const char *const lists[] = {"1:CPU:2", "1:CPU:5"};
     for (size_t l = 0; l < 2; l++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, lists[l], weights(0));
         for (f.held = 0; f.held < 3; f.held++) {
             assert_ok(evn_loop_run(f.loop, body, &f));
             check(&f, 1);
         }
-        close_fixture(&f);
     }
 }
 
 /* A large task is done by all, and small ones by a core each. */
 TEST(sizes) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "1:CPU:4", weights(2));
     assert_ok(evn_loop_run(f.loop, body, &f));
     for (int t = 0; t < TASKS; t++) assert_int_equal(f.cores[t], t == 11 ? 4 : 1);
@@ -247,7 +239,6 @@ TEST(sizes) {
     const evn_burst all = evn_loop_burst(f.loop, 0, evn_loop_bursts(f.loop, 0) - 1);
     assert_int_equal(all.task, 0);
     assert_int_equal(all.count, TASKS);
-    close_fixture(&f);
 }
 
 /* The first three of a batch, of weights 2, 1, 0.5: by four cores two subteams do them, of three
@@ -262,7 +253,7 @@ static evn_status three_first(evn_unit *unit, evn_batch *batch, void *arg) {
 
 /* The core that is done with the second task leaves the third, which three would do sooner. */
 TEST(unequal_sizes) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     double weight[TASKS];
     for (int t = 0; t < TASKS; t++) weight[t] = t ? 0.5 : 2;
     weight[1] = 1;
@@ -277,7 +268,6 @@ TEST(unequal_sizes) {
         assert_int_equal(f.cores[2], 3);
         check(&f, 1);
     }
-    close_fixture(&f);
 }
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
@@ -317,7 +307,7 @@ TEST(mistakes) {
                                        "NULL"};
     static const char *const lists[] = {"1:CPU:1", "1:CPU:3"};
     for (size_t l = 0; l < 2; l++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, lists[l], NULL);
         for (int which = 0; which < 8; which++) {
             assert_true(evn_loop_run(f.loop, wrong_body, &which) != EVN_OK);
@@ -325,7 +315,6 @@ TEST(mistakes) {
         }
         int which = 8;
         assert_ok(evn_loop_run(f.loop, wrong_body, &which));
-        close_fixture(&f);
     }
 }
 
@@ -335,11 +324,10 @@ static evn_status on_device(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 TEST(on_a_device) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "1:GPU:1", NULL);
     assert_true(evn_loop_run(f.loop, on_device, &f) != EVN_OK);
     assert_says("on a device");
-    close_fixture(&f);
 }
 
 RUN_TESTS(set_up, tear_down)

@@ -2,7 +2,6 @@
  * '^memory$' */
 #include "machine/memory.h"
 #include "tree.h"
-#include <evener/machine.h>
 #include <sys/resource.h>
 
 #define MiB      ((uint64_t)1 << 20)

@@ -6,17 +6,15 @@
 #include "machine/cores.h"
 #include "machine/topology.h"
 #include "unit/descriptor.h"
-#include <evener/unit.h>
 #include <hwloc.h>
 #include <math.h>
 #include <unistd.h>
 
 static evn_machine *open_file(const char *name) {
     char path[1024];
-    evn_machine *m;
     snprintf(path, sizeof path, "%s/%s.xml", TOPOLOGIES, name);
     setenv("HWLOC_XMLFILE", path, 1);
-    assert_ok(evn_machine_open(&m));
+    evn_machine *m = OPEN(machine);
     unsetenv("HWLOC_XMLFILE");
     assert_false(evn_machine_about(m).here);
     return m;
@@ -31,15 +29,13 @@ static evn_machine *open_synthetic(const char *description) {
 /* The list opens as `text`, and its units have these speeds and kinds of cores. */
 static void expect_units(const evn_machine *m, const char *list, const char *text,
                          const double *speed, const int *kind) {
-    evn_units *units;
-    assert_ok(evn_units_open(&units, m, list, NULL, 0));
+    OWN(units) *units = OPEN(units, m, list, NULL, 0);
     assert_string_equal(evn_units_text(units), text);
     for (int u = 0; u < evn_units_count(units); u++) {
         const double is = evn_unit_speed(evn_units_get(units, u));
         if (!(fabs(is - speed[u]) <= 1e-9)) fail_msg("%s: unit %d has %.9g", list, u, is);
         assert_int_equal(evn_unit_core_kind(evn_units_get(units, u)), kind[u]);
     }
-    evn_units_close(units);
 }
 
 static void expect_part(const evn_machine *m, int i, const evn_part *p) {
@@ -67,13 +63,12 @@ static int has_plugins(void) {
 /* Without hwloc's plug-ins, and once as long as nothing else would be read. Must be the first test,
  * since others load them. */
 TEST(this_node) {
-    evn_machine *m, *again;
     struct cpus all, one = {0};
-    assert_ok(evn_machine_open(&m));
+    evn_machine *m = OPEN(machine);
     if (*machine_reason(m) || !topology_is_usual()) skip();
     assert_false(has_plugins());
     assert_null(getenv("HWLOC_PLUGINS_PATH"));
-    assert_ok(evn_machine_open(&again));
+    evn_machine *again = OPEN(machine);
     assert_ptr_equal(again, m);
     evn_machine_close(again);
     setenv("EVENER_SMT", "1", 1);
@@ -95,7 +90,7 @@ TEST(this_node) {
  * a unit of their own though all have one L3 cache. */
 TEST(laptop) {
     const double slow = 3500. / 4800;
-    evn_machine *m = open_file("laptop");
+    OWN(machine) *m = open_file("laptop");
     assert_int_equal(evn_machine_cores(m), 14);
     assert_int_equal(evn_machine_about(m).kinds, 2);
     assert_string_equal(evn_machine_kind(m, 0)->name, "IntelCore");
@@ -117,18 +112,15 @@ TEST(laptop) {
     /* a team is as fast as its slowest core */
     expect_units(m, "1:CPU:4,1:CPU:4", "1:CPU:4,1:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
     /* more than there is: for plans, about which nothing is known */
-    evn_units *units;
-    assert_ok(evn_units_open(&units, m, "2:CPU:14", NULL, EVN_DESCRIBE_ONLY));
+    OWN(units) *units = OPEN(units, m, "2:CPU:14", NULL, EVN_DESCRIBE_ONLY);
     assert_true(evn_unit_speed(evn_units_get(units, 1)) == 14);
-    evn_units_close(units);
-    evn_machine_close(m);
 }
 
 /* LITTLE cores come first in the system's numbers, and last in ours; capacities go before clocks,
  * and there is no L3. */
 TEST(board) {
     const double slow = 485. / 1024;
-    evn_machine *m = open_file("board");
+    OWN(machine) *m = open_file("board");
     assert_int_equal(evn_machine_about(m).kinds, 2);
     assert_int_equal(evn_machine_about(m).parts, 2);
     expect_part(m, 0, &(evn_part){0, 4, 0, 0, 1, 0});
@@ -138,7 +130,6 @@ TEST(board) {
         assert_int_equal(machine_core_of(m, (c + 4) % 8), c);
     }
     expect_units(m, "auto", "2:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
-    evn_machine_close(m);
 }
 
 /* Two packages of eight L3 caches. */
@@ -146,19 +137,17 @@ TEST(epyc) {
     double speed[16];
     const int kind[16] = {0};
     for (int u = 0; u < 16; u++) speed[u] = 8;
-    evn_machine *m = open_synthetic("package:2 l3:8(size=33554432) core:8 pu:2");
+    OWN(machine) *m = open_synthetic("package:2 l3:8(size=33554432) core:8 pu:2");
     assert_int_equal(evn_machine_cores(m), 128);
     assert_int_equal(evn_machine_about(m).kinds, 1);
     assert_int_equal(evn_machine_about(m).parts, 16);
     for (int i = 0; i < 16; i++) expect_part(m, i, &(evn_part){8 * i, 8, 0, i / 8, 2, 32 << 20});
     expect_units(m, "auto", "16:CPU:8", speed, kind);
-    evn_machine_close(m);
 }
 
 static void expect_auto(const char *description, const char *list) {
-    evn_units *units;
     evn_machine *m = open_synthetic(description);
-    assert_ok(evn_units_open(&units, m, "auto", NULL, 0));
+    evn_units *units = OPEN(units, m, "auto", NULL, 0);
     if (strcmp(evn_units_text(units), list) != 0)
         fail_msg("%s: %s, expected %s", description, evn_units_text(units), list);
     evn_units_close(units);
@@ -175,10 +164,9 @@ TEST(even) {
               {"core:4 pu:1", "1:CPU:4", 4},
               {"pu:3", "1:CPU:3", 3}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        evn_machine *m = open_synthetic(of[i].is);
+        OWN(machine) *m = open_synthetic(of[i].is);
         assert_int_equal(evn_machine_about(m).parts, 1);
         expect_units(m, "auto", of[i].list, (double[]){of[i].cores}, (int[]){0});
-        evn_machine_close(m);
     }
     /* NUMA nodes in a package are parts: without an L3 (A64FX, KNL), and within one */
     expect_auto("package:1 numa:4 l2:1 core:12 pu:1", "4:CPU:12");
@@ -188,9 +176,8 @@ TEST(even) {
     /* but those of memory alone are not (HBM beside each, or one for all) */
     expect_auto("package:2 [numa(indexes=0,2)] [numa(indexes=1,3)] core:4 pu:1", "2:CPU:4");
     expect_auto("[numa(indexes=2)] package:2 [numa(indexes=0,1)] core:4 pu:1", "2:CPU:4");
-    evn_machine *m = open_synthetic("package:2 core:4 pu:1"); /* no L3: packages are parts */
+    OWN(machine) *m = open_synthetic("package:2 core:4 pu:1"); /* no L3: packages are parts */
     expect_units(m, "auto", "2:CPU:4", (double[]){4, 4}, (int[]){0, 0});
-    evn_machine_close(m);
 }
 
 /* Each hardware thread is a core where that is asked for; first threads of all cores of a part come
@@ -254,28 +241,26 @@ static void write_own(int thread) {
 /* Writes another word over one in the file. */
 static void overwrite(const char *from, const char *to) {
     char text[1 << 18];
-    FILE *f = fopen(own, "r+");
+    OWN(file) *f = fopen(own, "r+");
     const size_t size = fread(text, 1, sizeof text - 1, f);
     text[size] = '\0';
     char *at = strstr(text, from);
     assert_true(at && strlen(from) == strlen(to));
     fseek(f, at - text, SEEK_SET);
     fputs(to, f);
-    fclose(f);
 }
 
 /* Launchers give jobs the node's own topology as a file: everything runs with it. One of another
  * host, or of another system on this one, is another machine's, which its reason says. */
 TEST(own_file) {
-    evn_machine *here, *m;
     unsetenv("HWLOC_XMLFILE");
-    assert_ok(evn_machine_open(&here));
+    evn_machine *here = OPEN(machine);
     if (!evn_machine_about(here).here) skip();
     const int last = evn_machine_cores(here) - 1;
     close(mkstemp(own));
     setenv("HWLOC_XMLFILE", own, 1);
     write_own(-1);
-    assert_ok(evn_machine_open(&m));
+    evn_machine *m = OPEN(machine);
     assert_true(evn_machine_about(m).here);
     assert_int_equal(evn_machine_cores(m), last + 1);
     assert_true(evn_machine_about(m).memory == evn_machine_about(here).memory);

@@ -4,8 +4,6 @@
 #include "machine/quota.h"
 #include "tree.h"
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 static void expect(double processors) {

@@ -3,7 +3,6 @@
  * set, which binds the first thread to one place before main() begins. */
 #include "machine_of_test.h"
 #include "machine/cores.h"
-#include <evener/unit.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -17,21 +16,19 @@ static evn_machine *open_share(const int *cores, int count) {
 TEST(each_core) {
     for (int c = 0; c < evn_machine_cores(machine); c++) {
         const int number = evn_machine_core_number(machine, c);
-        evn_machine *share = open_share(&number, 1);
+        OWN(machine) *share = open_share(&number, 1);
         assert_int_equal(evn_machine_cores(share), 1);
         assert_int_equal(evn_machine_core_number(share, 0), number);
         assert_int_equal(machine_core_of(share, number), 0);
         assert_int_equal(evn_machine_about(share).here, 1);
         assert_true(evn_machine_about(share).memory == evn_machine_about(machine).memory);
         assert_true(evn_machine_about(share).packages >= evn_machine_about(machine).packages);
-        evn_units *units;
-        assert_ok(evn_units_open(&units, share, "1:CPU:1", NULL, 0));
+        evn_units *units = OPEN(units, share, "1:CPU:1", NULL, 0);
         assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), number);
         assert_ok(evn_units_check_binding(units));
         evn_units_close(units);
         assert_fails(evn_units_open(&units, share, "2:CPU:1", NULL, 0), EVN_USAGE, "there is 1");
         assert_fails(evn_units_open(&units, share, "1:CPU:2", NULL, 0), EVN_USAGE, "there is 1");
-        evn_machine_close(share);
     }
 }
 
@@ -40,17 +37,14 @@ TEST(several) {
     if (evn_machine_cores(machine) < 2) skip();
     const int a = evn_machine_core_number(machine, 0), b = evn_machine_core_number(machine, 1);
     const int turned[] = {b, a, b};
-    evn_machine *share = open_share(turned, 3);
+    OWN(machine) *share = open_share(turned, 3);
     assert_int_equal(evn_machine_cores(share), 2);
     assert_int_equal(evn_machine_core_number(share, 0), a);
     assert_int_equal(evn_machine_core_number(share, 1), b);
     for (int i = 0; i < 2; i++) {
-        evn_units *units;
-        assert_ok(evn_units_open(&units, share, i ? "2:CPU:1" : "1:CPU:2", NULL, 0));
+        OWN(units) *units = OPEN(units, share, i ? "2:CPU:1" : "1:CPU:2", NULL, 0);
         assert_ok(evn_units_check_binding(units));
-        evn_units_close(units);
     }
-    evn_machine_close(share);
 }
 
 /* The calling thread's mask has no say. */
@@ -63,8 +57,7 @@ TEST(mask) {
     CPU_SET(a, &one);
     assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
     evn_machine *share = open_share(&b, 1);
-    evn_units *units;
-    assert_ok(evn_units_open(&units, share, "1:CPU:1", NULL, 0));
+    evn_units *units = OPEN(units, share, "1:CPU:1", NULL, 0);
     assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), b);
     assert_ok(evn_units_check_binding(units));
     evn_units_close(units);
@@ -74,7 +67,7 @@ TEST(mask) {
 
 /* All cores of the node: ours are among them, and numbers lead back. */
 TEST(whole) {
-    evn_machine *whole = open_share(NULL, 0);
+    OWN(machine) *whole = open_share(NULL, 0);
     assert_true(evn_machine_cores(whole) >= evn_machine_cores(machine));
     for (int c = 0; c < evn_machine_cores(whole); c++)
         assert_int_equal(machine_core_of(whole, evn_machine_core_number(whole, c)), c);
@@ -85,7 +78,6 @@ TEST(whole) {
                     evn_machine_cache(machine, level, NULL));
     assert_int_equal(machine_core_of(whole, -1), -1);
     assert_int_equal(machine_core_of(whole, 1 << 20), -1);
-    evn_machine_close(whole);
 }
 
 TEST(refusals) {

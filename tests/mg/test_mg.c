@@ -105,7 +105,7 @@ static struct computed compute(int n, int steps, int b, int cuts) {
                                          : (struct smoother){-3.0 / 8, 1.0 / 32, -1.0 / 64},
                          .p.charges = charges_of(n, n, 64),
                          .p.square = calloc(8 * (size_t)n, sizeof(double))};
-    struct work work;
+    ENDS(work_close) struct work work;
     assert_ok(grid_open(&c.p.grid, n));
     assert_int_equal(work_open(&work, n), 0);
     if (cuts > 1) work.strip = 1; /* the narrowest */
@@ -114,14 +114,12 @@ static struct computed compute(int n, int steps, int b, int cuts) {
     memset(c.p.grid.memory, 0xff, c.p.grid.bytes);
     memset(work.memory, 0xff, (size_t)work_doubles(n) * sizeof(double));
     memset(level->u, 0, (size_t)(level->plane * n) * sizeof(double));
-    double *aside = room((size_t)(cuts * SWEEP_ASIDE * level->plane) * sizeof(double));
+    HEAP double *aside = room((size_t)(cuts * SWEEP_ASIDE * level->plane) * sizeof(double));
     assert_non_null(aside);
     cycles(&c.p, &work, aside, steps, cuts);
     double sum = 0;
     for (int i = 0; i < 8 * n; i++) sum += c.p.square[i];
     c.norm = sqrt(sum / n / n / n);
-    free(aside);
-    work_close(&work);
     return c;
 }
 
@@ -173,8 +171,8 @@ TEST(blocks_as_plain) {
         for (int how = 0; how < 4; how++) {
             const struct charges charges = charges_of(n, n, 64);
             double norm;
-            double *plain = plain_mg(n, 3, how & 1, &norm);
-            struct blocks b;
+            HEAP double *plain = plain_mg(n, 3, how & 1, &norm);
+            ENDS(blocks_close) struct blocks b;
             assert_ok(blocks_open(&b, NULL, n, how & 1 ? 'b' : 'a', 1 + how / 2, 0, 0));
             b.overlap = how / 2;
             blocks_start(&b, &charges);
@@ -182,8 +180,6 @@ TEST(blocks_as_plain) {
             for (int i = 0; i < 3; i++) assert_ok(blocks_cycle(&b));
             assert_true(distance(&b, plain) < 2e-15);
             assert_true(fabs(sqrt(blocks_squares(&b) / pow(n, 3)) - norm) < 1e-13 * norm);
-            free(plain);
-            blocks_close(&b);
         }
 }
 

@@ -118,16 +118,14 @@ int calls_exchange(struct world *w, int row) {
 
 /* An exchange of one face, of regions or of memory. */
 static evn_status open_face(struct world *w, evn_face f) {
-    evn_exchange *x;
+    OWN(exchange) *x;
     if (!f.n[0] && !f.n[1] && !f.n[2]) f.n[0] = f.n[1] = f.n[2] = 1;
     const evn_status status = evn_exchange_open(&x, w->loop, 8, 1, &f, NULL);
-    evn_exchange_close(x);
     return status;
 }
 static evn_status open_two(struct world *w, const evn_face *face) {
-    evn_exchange *x;
+    OWN(exchange) *x;
     const evn_status status = evn_exchange_open(&x, w->loop, 8, 2, face, NULL);
-    evn_exchange_close(x);
     return status;
 }
 

@@ -7,11 +7,10 @@
 
 /* A schedule for a problem that is right but for what is given. */
 static evn_status open_for(evn_problem p) {
-    evn_schedule *s;
+    OWN(schedule) *s;
     if (!p.tasks) p.tasks = TASKS;
     if (!p.units) p.units = 2;
     const evn_status status = evn_schedule_open(&s, "binpack", &p);
-    evn_schedule_close(s);
     return status;
 }
 
@@ -133,13 +132,12 @@ static evn_status predict(evn_problem p, evn_processes how, const int *owner, do
 /* A simulation of a model that is right but for what is given. */
 static evn_status simulate(evn_model m) {
     static const double seconds[TASKS];
-    evn_simulation *s;
+    OWN(simulation) *s;
     if (!m.tasks) m.tasks = TASKS;
     if (!m.units) m.units = 2;
     if (!m.kinds) m.kinds = 1;
     if (!m.seconds) m.seconds = seconds;
     const evn_status status = evn_simulation_open(&s, &m);
-    evn_simulation_close(s);
     return status;
 }
 

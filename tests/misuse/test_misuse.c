@@ -11,7 +11,6 @@
 #include "misuse/world.h"
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PATIENCE = 240, MOST_ROWS = 400, LEAST_CALLS = 400 };

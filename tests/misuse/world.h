@@ -16,6 +16,8 @@
 #include <evener/schedule.h>
 #include <string.h>
 
+#include "own.h"
+
 enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
 
 extern const evn_kernel_source probe_kernels;

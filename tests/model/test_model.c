@@ -2,7 +2,6 @@
  * becomes slower in mid-run. All in virtual time. Run: ctest -R model */
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
-#include <evener/model.h>
 #include <math.h>
 
 static void assert_near(double is, double expected) {
@@ -45,10 +44,9 @@ static evn_schedule *fixed(const int *owner, int units) {
 }
 
 static evn_step step_of(const evn_model *m, const int *owner) {
-    evn_simulation *clock;
     evn_step step;
     evn_schedule *s = fixed(owner, m->units);
-    assert_ok(evn_simulation_open(&clock, m));
+    evn_simulation *clock = OPEN(simulation, m);
     assert_ok(evn_simulation_step(clock, s, &step));
     assert_memory_equal(evn_simulation_last(clock).owner, owner, 4 * sizeof *owner);
     evn_simulation_close(clock);
@@ -165,10 +163,9 @@ TEST(draws_and_migrations) {
     evn_model m = small;
     m.slow = slow;
     evn_problem p = {.tasks = 4, .units = 3};
-    evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
-    evn_simulation *clock;
+    OWN(schedule) *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
     evn_step step;
-    assert_ok(evn_simulation_open(&clock, &m));
+    OWN(simulation) *clock = OPEN(simulation, &m);
     assert_ok(evn_simulation_step(clock, s, &step));
     assert_memory_equal(evn_simulation_last(clock).owner, ((int[]){0, 1, 2, 2}), 4 * sizeof(int));
     assert_near(step.compute_s, 4);
@@ -187,8 +184,6 @@ TEST(draws_and_migrations) {
     assert_near(evn_simulation_last(clock).seconds[3], 2); /* schedules learn no migrations */
     assert_near(step.bytes, 2 * (10 + 20 + 30 + 40));
     assert_true(step.exchange_s != exchanged);
-    evn_simulation_close(clock);
-    evn_schedule_close(s);
 }
 
 /* Whole tasks: the second task of each link that is cut, there and back, and both faces of every
@@ -231,9 +226,8 @@ TEST(crowd) {
     m.crowd = crowd;
     /* work of 4, 8 and 12: three compute for 4 * 2, two for 4 * 1.5, one for 4 */
     evn_schedule *s = fixed((int[]){0, 1, 2, 2}, 3);
-    evn_simulation *clock;
     evn_step step;
-    assert_ok(evn_simulation_open(&clock, &m));
+    evn_simulation *clock = OPEN(simulation, &m);
     assert_ok(evn_simulation_step(clock, s, &step));
     const double *compute = evn_simulation_last(clock).compute,
                  *seconds = evn_simulation_last(clock).seconds;
@@ -252,13 +246,12 @@ TEST(crowd) {
 /* Two cores and a device, of which each kind is slower while the other one computes. */
 static void check_beside(const double *crowd, const int *owner, const double *ends) {
     evn_model m = small;
-    evn_simulation *clock;
     evn_step step;
     evn_schedule *s = fixed(owner, 3);
     m.kind = (int[]){0, 0, 1};
     m.beside = (double[]){1.5, 2};
     m.crowd = crowd;
-    assert_ok(evn_simulation_open(&clock, &m));
+    evn_simulation *clock = OPEN(simulation, &m);
     assert_ok(evn_simulation_step(clock, s, &step));
     double sum[3] = {0};
     for (int t = 0; t < 4; t++) sum[owner[t]] += evn_simulation_last(clock).seconds[t];
@@ -305,11 +298,10 @@ static void see(void *arg, const evn_model_burst *b) {
 TEST(watch) {
     evn_model m = small;
     m.sequential = EVN_EXCHANGE_TASKS;
-    evn_schedule *s = fixed((int[]){0, 0, 1, 2}, 3);
-    evn_simulation *clock;
+    OWN(schedule) *s = fixed((int[]){0, 0, 1, 2}, 3);
     evn_step step;
     struct seen seen = {.bursts = 0};
-    assert_ok(evn_simulation_open(&clock, &m));
+    OWN(simulation) *clock = OPEN(simulation, &m);
     evn_simulation_watch(clock, see, &seen);
     assert_ok(evn_simulation_step(clock, s, &step));
     assert_near(seen.sum[EVN_MODEL_COMPUTE], 4 + 8 + 1 + 2);
@@ -319,8 +311,6 @@ TEST(watch) {
     const int before = seen.bursts;
     assert_ok(evn_simulation_step(clock, s, &step));
     assert_int_equal(seen.bursts, before);
-    evn_simulation_close(clock);
-    evn_schedule_close(s);
 }
 
 TEST(speeds) {
@@ -358,9 +348,8 @@ TEST(loops) {
         m.pieces = pieces;
         m.loops = LOOPS;
         m.noise = 0.5;
-        evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
-        evn_simulation *clock;
-        assert_ok(evn_simulation_open(&clock, &m));
+        OWN(schedule) *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
+        OWN(simulation) *clock = OPEN(simulation, &m);
         assert_ok(evn_simulation_step(clock, s, &step));
         assert_int_equal(step.migrations, 0);
         int moved = 0;
@@ -376,20 +365,15 @@ TEST(loops) {
             moved += step.migrations;
         }
         assert_true(moved > 20);
-        evn_simulation_close(clock);
-        evn_schedule_close(s);
     }
     m = small;
     for (int loops = 0; loops <= LOOPS; loops += LOOPS) {
         m.loops = loops;
-        evn_schedule *s = fixed((int[]){0, 1, 2, 0}, 3);
-        evn_simulation *clock;
-        assert_ok(evn_simulation_open(&clock, &m));
+        OWN(schedule) *s = fixed((int[]){0, 1, 2, 0}, 3);
+        OWN(simulation) *clock = OPEN(simulation, &m);
         const double before = step.step_s;
         assert_ok(evn_simulation_step(clock, s, &step));
         if (loops) assert_near(step.step_s, before);
-        evn_simulation_close(clock);
-        evn_schedule_close(s);
     }
 }
 
@@ -416,8 +400,7 @@ static int rebalance(const char *spec, char class_, double noise, double enough,
                          .slow = slow,
                          .noise = noise};
     evn_schedule *s = open_or_fail(spec, &p);
-    evn_simulation *clock;
-    assert_ok(evn_simulation_open(&clock, &m));
+    evn_simulation *clock = OPEN(simulation, &m);
     int last = 0; /* step that was too long */
     for (int i = 1; i <= STEPS; i++) {
         evn_step step;

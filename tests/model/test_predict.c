@@ -4,7 +4,6 @@
 #include "npbmz/npbmz.h"
 #include <evener/predict.h>
 #include <math.h>
-#include <string.h>
 
 static const double alpha = 0.030; /* Origin 3000 */
 

@@ -35,10 +35,8 @@ static void choose(int number) {
 }
 
 static int has_resident(void) {
-    evn_device *d;
-    assert_ok(evn_device_open(&d, test_device(), 0));
+    OWN(device) *d = OPEN(device, test_device(), 0);
     const int has = evn_device_traits(d)->resident;
-    evn_device_close(d);
     return has;
 }
 
@@ -55,20 +53,19 @@ static void open_zones(struct both *b, const int shape[][3], int zones, size_t m
 
 TEST(same_as_host) {
     for (int d = 0; d < devices(); d++) {
-        struct both b;
+        ENDS(both_close) struct both b;
         choose(d);
         open_zones(&b, shapes, SHAPES, 0);
         both_host_steps(&b, 3);
         both_device_steps(&b, 3);
         both_assert_alike(&b, &lu_kernels);
-        both_close(&b);
     }
 }
 
 TEST(launches) {
     struct fake_cuda *fake = fake_driver();
     for (int d = 0; d < devices(); d++) {
-        struct both b;
+        ENDS(both_close) struct both b;
         choose(d);
         open_zones(&b, shapes, SHAPES, 0);
         const int before = fake ? fake->together : 0;
@@ -78,7 +75,6 @@ TEST(launches) {
         else
             assert_true(n > 2 * 3);
         if (fake) assert_int_equal(fake->together - before, 2 * 2);
-        both_close(&b);
     }
 }
 
@@ -105,7 +101,7 @@ TEST(model) {
                   "one launch has 20"}};
     static const int shape[][3] = {{120, 80, 28}};
     for (int i = 0; i < 2; i++) {
-        struct both b;
+        ENDS(both_close) struct both b;
         const struct gpu_solver *solver;
         char reason[200];
         setenv("EVENER_TEST_DEVICE", cases[i].device, 1);
@@ -116,7 +112,6 @@ TEST(model) {
         assert_ok(
             lu_sweeps_choose(&solver, &b.p, b.device, LU_SWEEPS_LAUNCHES, reason, sizeof reason));
         assert_true(solver == &gpu_lu);
-        both_close(&b);
     }
 }
 
@@ -124,19 +119,18 @@ TEST(model) {
 TEST(one_zone) {
     choose(1);
     for (int n = 0; n < SHAPES; n++) {
-        struct both b;
+        ENDS(both_close) struct both b;
         open_zones(&b, shapes + n, 1, 0);
         both_host_steps(&b, 2);
         both_device_steps(&b, 2);
         both_assert_alike(&b, &lu_kernels);
-        both_close(&b);
     }
 }
 
 /* In work space for a part of the zones, whose flags lie elsewhere in each; and with norms between
  * steps, for which the work space is used too. */
 TEST(in_parts) {
-    struct both b;
+    ENDS(both_close) struct both b;
     struct norms norms[SHAPES];
     choose(1);
     open_zones(&b, shapes, SHAPES, 0);
@@ -149,12 +143,11 @@ TEST(in_parts) {
         assert_ok(gpu_norms(b.gpu, norms, NULL));
     }
     both_assert_alike(&b, &lu_kernels);
-    both_close(&b);
 }
 
 /* Batches that change: fewer zones, then all again, which takes more flags. */
 TEST(other_batches) {
-    struct both b;
+    ENDS(both_close) struct both b;
     choose(1);
     both_zones(&b, NPBMZ_LU, 0.01, shapes, SHAPES);
     both_device(&b, &gpu_lu_resident, 0);
@@ -168,7 +161,6 @@ TEST(other_batches) {
             assert_ok(gpu_finish(b.gpu));
         }
     both_assert_alike(&b, &lu_kernels);
-    both_close(&b);
 }
 
 /* A driver whose devices have no such launches: as gpu_lu. */

@@ -36,12 +36,10 @@ static void norms_of_host(const struct both *b, int n, struct norms *want) {
         zone_residual_norm(z, z->r, want->residual);
         want->surface = zone_surface(p, z);
     } else {
-        double *scratch = both_memory(residual_scratch(p, 1) * sizeof(double));
-        double *block = both_memory((size_t)(NC * z->sc + 2 * ZONE_SLACK) * sizeof(double));
+        HEAP double *scratch = both_memory(residual_scratch(p, 1) * sizeof(double));
+        HEAP double *block = both_memory((size_t)(NC * z->sc + 2 * ZONE_SLACK) * sizeof(double));
         residual(p, z, z->u, z->f, 1, block + ZONE_SLACK, scratch, &both_alone);
         zone_residual_norm(z, block + ZONE_SLACK, want->residual);
-        free(block);
-        free(scratch);
     }
     zone_error_norm(p, z, want->error);
 }
@@ -55,7 +53,7 @@ static void assert_norm(const struct zone *z, const char *what, int m, double go
 
 /* Zones of a batch, last one first and one left out, and all in one go or in parts. */
 static void norms_as_the_host(enum npbmz_benchmark benchmark, int in_parts) {
-    struct both b;
+    ENDS(both_close) struct both b;
     open_zones(&b, benchmark);
     size_t at[SHAPES];
     int zone[SHAPES], zones = 0;
@@ -93,7 +91,6 @@ static void norms_as_the_host(enum npbmz_benchmark benchmark, int in_parts) {
     assert_memory_equal(again, hash, (size_t)zones * sizeof *hash);
     assert_memory_equal(alone, norms, (size_t)zones * sizeof *norms);
     gpu_close(g);
-    both_close(&b);
 }
 
 TEST(norms_of_bt) { norms_as_the_host(NPBMZ_BT, 0); }

@@ -76,12 +76,11 @@ static void forget_state(struct both *b) {
 }
 
 static void host_forces(struct both *b) {
-    double *work = both_memory(zone_forcing_scratch(&b->p, 1) * sizeof *work);
+    HEAP double *work = both_memory(zone_forcing_scratch(&b->p, 1) * sizeof *work);
     for (int n = 0; n < b->p.zones; n++) {
         zone_clear(&b->p, &b->p.zone[n]);
         zone_forcing(&b->p, &b->p.zone[n], work, &both_alone);
     }
-    free(work);
 }
 
 /* On the device nothing is copied; `launches` for all zones, in however many parts. */
@@ -98,7 +97,7 @@ static void on_the_device(struct both *b, evn_status (*what)(struct gpu *g), int
 
 static void as_the_host(enum npbmz_benchmark benchmark, const struct gpu_solver *solver,
                         int in_parts) {
-    struct both b;
+    ENDS(both_close) struct both b;
     const int lu = benchmark == NPBMZ_LU;
     both_zones(&b, benchmark, 1e-3, shapes, SHAPES);
     fill_with_nan(&b);
@@ -115,7 +114,6 @@ static void as_the_host(enum npbmz_benchmark benchmark, const struct gpu_solver 
     on_the_device(&b, gpu_begin, 0);
     host_begins(&b);
     assert_alike(&b, "initial state again");
-    both_close(&b);
 }
 
 TEST(bt) { as_the_host(NPBMZ_BT, &gpu_bt, 0); }

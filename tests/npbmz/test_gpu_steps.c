@@ -62,12 +62,11 @@ static void open_zones(struct both *b, const struct subject *s, double dt, int f
 
 TEST(same_as_host) {
     EACH(s) {
-        struct both b;
+        ENDS(both_close) struct both b;
         open_zones(&b, s, s->few, 0, s->shapes);
         both_host_steps(&b, 3);
         both_device_steps(&b, 3);
         both_assert_alike(&b, s->kernels);
-        both_close(&b);
     }
 }
 
@@ -76,23 +75,21 @@ TEST(same_as_host) {
 TEST(one_zone) {
     EACH(s)
     for (int n = 0; n < s->shapes; n++) {
-        struct both b;
+        ENDS(both_close) struct both b;
         open_zones(&b, s, s->few, n, 1);
         both_host_steps(&b, 2);
         both_device_steps(&b, 2);
         both_assert_alike(&b, s->kernels);
-        both_close(&b);
     }
 }
 
 TEST(prepare_makes_the_residual) {
-    struct both b;
+    ENDS(both_close) struct both b;
     const struct subject *lu = &subjects[2];
     open_zones(&b, lu, lu->few, 0, lu->shapes);
     for (int n = 0; n < b.p.zones; n++) b.p.solver->prepare(&b.p, &b.p.zone[n], &b.s, &both_alone);
     assert_ok(gpu_prepare(b.gpu));
     both_assert_alike(&b, &lu_kernels);
-    both_close(&b);
 }
 
 /* ---- what it reads ------------------------------------------------------------------------- */
@@ -102,7 +99,7 @@ static double other(ptrdiff_t n) { return n % 3 ? 1e3 * (double)(n % 17 - 8) : 0
 /* Padding is finite and else has no say: the host steps with one, the device with another. */
 TEST(padding) {
     EACH(s) {
-        struct both b;
+        ENDS(both_close) struct both b;
         open_zones(&b, s, s->few, 0, s->shapes);
         for (int n = 0; n < s->shapes; n++) {
             padding_fill(&b.p.zone[n], b.p.zone[n].u, other);
@@ -115,7 +112,6 @@ TEST(padding) {
             both_assert_field(&z, n, s->kernels, "u", z.u, b.p.zone[n].u);
             zone_free(&z);
         }
-        both_close(&b);
     }
 }
 
@@ -132,7 +128,7 @@ static void poison(struct zone *z) {
 
 /* The ghosts come in after the sweeps: nothing there is used before the residual. */
 TEST(sweeps_need_no_ghosts) {
-    struct both b;
+    ENDS(both_close) struct both b;
     const struct subject *s = &subjects[2];
     const int zones = s->shapes;
     open_zones(&b, s, s->few, 0, zones);
@@ -164,7 +160,7 @@ TEST(sweeps_need_no_ghosts) {
     both_put(&b);
     assert_ok(gpu_finish(b.gpu));
     /* the host, from the start */
-    struct both c;
+    ENDS(both_close) struct both c;
     both_zones(&c, NPBMZ_LU, s->few, s->shape, zones);
     both_host_steps(&c, 1);
     for (int n = 0; n < zones; n++) {
@@ -173,8 +169,6 @@ TEST(sweeps_need_no_ghosts) {
         both_assert_field(&z, n, &lu_kernels, "r", z.r, c.p.zone[n].r);
         zone_free(&z);
     }
-    both_close(&c);
-    both_close(&b);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------- */
@@ -183,10 +177,9 @@ TEST(sweeps_need_no_ghosts) {
 TEST(launches) {
     for (int n = 0; n < 2; n++)
         for (int zones = 1; zones <= subjects[n].shapes; zones += subjects[n].shapes - 1) {
-            struct both b;
+            ENDS(both_close) struct both b;
             open_zones(&b, &subjects[n], subjects[n].few, 0, zones);
             assert_int_equal(both_launches(&b, 3), 3 * subjects[n].launches);
-            both_close(&b);
         }
 }
 
@@ -202,7 +195,7 @@ TEST(launches_of_lu) {
         for (int n = 0; n < 16; n++) memcpy(shape[n], sizes[s], sizeof shape[n]);
         long long one = 0;
         for (int zones = 1; zones <= 16; zones += 15) {
-            struct both b;
+            ENDS(both_close) struct both b;
             both_zones(&b, NPBMZ_LU, 0.01, (const int(*)[3])shape, zones);
             both_device(&b, &gpu_lu, 0);
             long long n = both_launches(&b, 2);
@@ -210,7 +203,6 @@ TEST(launches_of_lu) {
             if (zones == 1) one = n;
             assert_int_equal(n, one);
             assert_true(n <= 2 * sizes[s][3]);
-            both_close(&b);
         }
     }
 }
@@ -218,7 +210,7 @@ TEST(launches_of_lu) {
 /* A batch in parts takes more launches and gives the same. */
 TEST(in_parts) {
     EACH(s) {
-        struct both b;
+        ENDS(both_close) struct both b;
         open_zones(&b, s, s->few, 0, s->shapes);
         const size_t max_work = both_largest_work(&b, s->solver);
         const long long whole = both_launches(&b, 1);
@@ -228,7 +220,6 @@ TEST(in_parts) {
         both_host_steps(&b, 1);
         assert_true(both_launches(&b, 1) > whole);
         both_assert_alike(&b, s->kernels);
-        both_close(&b);
     }
 }
 

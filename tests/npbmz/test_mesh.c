@@ -65,7 +65,7 @@ static const struct {
 
 TEST(classes) {
     EACH(b, c, letters) {
-        struct problem p = problem_of(benchmarks[b], *c);
+        ENDS(problem_close) struct problem p = problem_of(benchmarks[b], *c);
         int r = (int)(c - letters), parts = b == 2 ? 4 : row[r].parts;
         assert_int_equal(p.gx, row[r].g[0]);
         assert_int_equal(p.gy, row[r].g[1]);
@@ -101,7 +101,6 @@ TEST(classes) {
         assert_int_equal(p.max_nx, largest[0]);
         assert_int_equal(p.max_ny, largest[1]);
         assert_int_equal(p.max_nz, largest[2]);
-        problem_close(&p);
     }
     struct problem p;
     for (const char *no = "XGsw 0"; *no; no++)
@@ -199,7 +198,7 @@ TEST(links) {
         problem_close(&p);
     }
     /* class S: 6 and 18 points wide both ways, 6 high; zones 0 and 1 meet at two sides */
-    struct problem p = problem_of(NPBMZ_BT, 'S');
+    ENDS(problem_close) struct problem p = problem_of(NPBMZ_BT, 'S');
     struct zone_link link[16];
     int n = problem_links(&p, link), found = 0;
     for (int l = 0; l < n; l++) {
@@ -212,7 +211,6 @@ TEST(links) {
         assert_true(link[l].bytes == expect);
     }
     assert_int_equal(found, 3);
-    problem_close(&p);
 }
 
 /* ---- layout ------------------------------------------------------------------------------------
@@ -234,7 +232,7 @@ static int crowd(const struct zone *z) {
 
 TEST(strides) {
     EACH(b, c, letters) {
-        struct problem p = problem_of(benchmarks[b], *c);
+        ENDS(problem_close) struct problem p = problem_of(benchmarks[b], *c);
         ptrdiff_t sj = 0, sk = 0, sc = 0;
         for (int n = 0; n < p.zones; n++) {
             const struct zone *z = &p.zone[n];
@@ -249,7 +247,6 @@ TEST(strides) {
             if (z->sc > sc) sc = z->sc;
         }
         assert_true(sj == p.max_sj && sk == p.max_sk && sc == p.max_sc);
-        problem_close(&p);
     }
     struct zone cube = {.nx = 32, .ny = 32, .nz = 32};
     zone_strides(&cube); /* 25 in one set without padding */
@@ -301,7 +298,7 @@ TEST(memory) {
 
 TEST(bytes) {
     EACH(b, c, letters) {
-        struct problem p;
+        ENDS(problem_close) struct problem p;
         problem_class(&p, benchmarks[b], *c);
         double all = problem_bytes(&p), sum = 0, least = 0;
         assert_int_equal(problem_zones(&p), 0);
@@ -314,7 +311,6 @@ TEST(bytes) {
         assert_true(all == floor(all));
         assert_true(all > least && all < least + (b == 2 ? 3 : 2) * 8192.0 * p.zones);
         assert_true(all > bare && all < bare * (*c == 'S' ? 3 : *c == 'W' ? 1.5 : 1.2));
-        problem_close(&p);
     }
 }
 
@@ -350,7 +346,7 @@ static double exchanged(const struct problem *p, int n, int m, int i, int j, int
 
 TEST(exchange) {
     EACH(b, c, "SW") {
-        struct problem p = allocated(benchmarks[b], *c);
+        ENDS(problem_close) struct problem p = allocated(benchmarks[b], *c);
         for (int n = 0; n < p.zones; n++) {
             struct zone *z = &p.zone[n];
             EACH_PLACE(z, m, i, j, k)
@@ -364,18 +360,17 @@ TEST(exchange) {
             assert_true(z->u[m * z->sc + zone_at(z, i, j, k)] ==
                         (i < z->nx ? exchanged(&p, n, m, i, j, k) : m % 4 == 0));
         }
-        problem_close(&p);
     }
 }
 
 /* (5 + 3) mod 17 = 8 and (20 + 6) mod 17 = 9 hundredths more in the first two zones, inside alone.
  */
 TEST(perturbed) {
-    struct problem p = allocated(NPBMZ_BT, 'W');
+    ENDS(problem_close) struct problem p = allocated(NPBMZ_BT, 'W');
     for (int n = 0; n < 2; n++) {
         struct zone *z = &p.zone[n];
         zone_initialise(&p, z);
-        double *before = malloc((size_t)(NC * z->sc) * sizeof *before);
+        HEAP double *before = malloc((size_t)(NC * z->sc) * sizeof *before);
         assert_non_null(before);
         memcpy(before, z->u, (size_t)(NC * z->sc) * sizeof *before);
         zone_perturb(z, n);
@@ -385,9 +380,7 @@ TEST(perturbed) {
                 i > 0 && i < z->nx - 1 && j > 0 && j < z->ny - 1 && k > 0 && k < z->nz - 1;
             assert_close(z->u[at], before[at] * (inside ? 1.08 + 0.01 * n : 1), 1e-15);
         }
-        free(before);
     }
-    problem_close(&p);
 }
 
 /* ---- hash -------------------------------------------------------------------------------------
@@ -400,7 +393,7 @@ static uint64_t mixed(uint64_t x) { /* the formula of norms.h */
 }
 
 TEST(hash) {
-    struct problem p = allocated(NPBMZ_BT, 'S');
+    ENDS(problem_close) struct problem p = allocated(NPBMZ_BT, 'S');
     struct zone *z = &p.zone[1]; /* 18 x 6 x 6 */
     zone_initialise(&p, z);
     uint64_t before = zone_hash(z), n = 0, sum = 0;
@@ -430,7 +423,6 @@ TEST(hash) {
     uint64_t g = 0x9e3779b97f4a7c15u;
     assert_true(problem_hash(zones, 3) == mixed(mixed(mixed(1 + g) + 2 + g) + 3 + g));
     assert_true(problem_hash(zones, 3) != problem_hash(swapped, 3));
-    problem_close(&p);
 }
 
 /* ---- verification ------------------------------------------------------------------------------
@@ -448,10 +440,9 @@ TEST(nominal_operations) {
         {89235027.863144, 22557655.138304, 53024728.906892},
     };
     EACH(b, c, letters) {
-        struct problem p = problem_of(benchmarks[b], *c);
+        ENDS(problem_close) struct problem p = problem_of(benchmarks[b], *c);
         double expect = million[c - letters][b];
         assert_true(fabs(problem_mop(&p) - expect) <= 5.1e-7 + 1e-14 * expect);
-        problem_close(&p);
     }
 }
 
@@ -523,7 +514,7 @@ static void assert_has(const char *text, const char *part) {
 }
 
 TEST(printed_verdicts) {
-    struct problem p = problem_of(NPBMZ_SP, 'S');
+    ENDS(problem_close) struct problem p = problem_of(NPBMZ_SP, 'S');
     struct verification v;
     struct norms n = {0};
     verify(&p, 100, 0, &n, &v);
@@ -531,7 +522,7 @@ TEST(printed_verdicts) {
     memcpy(n.error, v.reference + NC, sizeof n.error);
     n.residual[1] = 1.5;
     n.error[4] = NAN;
-    char *text = NULL;
+    HEAP char *text = NULL;
     PRINTED((verify(&p, 100, 0, &n, &v), verification_print(&p, &v, out)), out, text);
     assert_string_equal(text,
                         " Verification being performed for class S\n"
@@ -561,8 +552,6 @@ TEST(printed_verdicts) {
     p.dt = 0.02;
     PRINTED((verify(&p, 100, 0, &n, &v), verification_print(&p, &v, out)), out, text);
     assert_has(text, "\n DT does not match the reference value of  0.15000000E-01\n");
-    free(text);
-    problem_close(&p);
 }
 
 RUN_TESTS(NULL, NULL)

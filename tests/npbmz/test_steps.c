@@ -96,11 +96,11 @@ static void assert_same_points(const struct zone *z, const double *a, const doub
 TEST(nothing_else_has_a_say) {
     static const int cores[] = {1, 2, 7};
     for (const struct subject *s = subjects; s < subjects + 3; s++) {
-        struct both one;
+        ENDS(both_close) struct both one;
         both_zones(&one, s->benchmark, s->dt, s->shape, s->shapes);
         both_host_steps(&one, STEPS);
         for (size_t c = 0; c < sizeof cores / sizeof *cores; c++) {
-            struct both b;
+            ENDS(both_close) struct both b;
             both_zones(&b, s->benchmark, s->dt, s->shape, s->shapes);
             free(b.s.memory);
             b.s.doubles = b.p.solver->scratch(&b.p, cores[c]);
@@ -116,9 +116,7 @@ TEST(nothing_else_has_a_say) {
                     assert_same_points(&b.p.zone[n], one.p.zone[n].r, b.p.zone[n].r, cores[c]);
             }
             for (int i = 0; i < GUARD; i++) assert_true(b.s.memory[b.s.doubles + (size_t)i] == 0);
-            both_close(&b);
         }
-        both_close(&one);
     }
 }
 

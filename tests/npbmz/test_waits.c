@@ -22,26 +22,21 @@ static struct fake_cuda *fake_driver(void) {
 
 static struct waits waits_of(enum npbmz_benchmark benchmark, const char *units_text, int steps) {
     struct fake_cuda *fake = fake_driver();
-    evn_machine *machine;
-    evn_units *units;
     npbmz *problem;
-    evn_schedule *schedule;
     npbmz_result r;
     if (fake) fake->reset();
-    assert_ok(evn_machine_open(&machine));
-    assert_ok(evn_units_open(&units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE));
+    OWN(machine) *machine = OPEN(machine);
+    OWN(units) *units = OPEN(units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE);
     assert_ok(npbmz_open(&problem, benchmark, 'S'));
     evn_problem tasks = npbmz_tasks(problem);
     tasks.units = evn_units_count(units);
-    assert_ok(evn_schedule_open(&schedule, "static", &tasks));
+    evn_schedule *schedule = OPEN(schedule, "static", &tasks);
     const npbmz_options options = {.run = {.steps = steps}};
     assert_ok(npbmz_run(problem, units, schedule, &options, &r));
     struct waits w = {r.run.device[0].waits, fake ? fake->waits : 0, r.run.hash};
     npbmz_result_free(&r);
     evn_schedule_close(schedule);
     npbmz_close(problem);
-    evn_units_close(units);
-    evn_machine_close(machine);
     return w;
 }
 

@@ -55,9 +55,8 @@ static void expect_moves(struct fixture *f, int from, int to, int copies) {
 
 /* Adds 100 to a region that is held on a device, by way of the host. */
 static void add_held(struct fixture *f, int region, int space) {
-    double *copy = malloc(BYTES);
-    evn_queue *q;
-    assert_ok(evn_queue_open(&q, evn_place_device(f->place, space)));
+    HEAP double *copy = malloc(BYTES);
+    OWN(queue) *q = OPEN(queue, evn_place_device(f->place, space));
     evn_buffer *b = evn_place_buffer(f->place, space);
     size_t at = evn_place_at(f->place, region, space);
     assert_ok(evn_copy_to_host(q, copy, b, at, BYTES));
@@ -65,8 +64,6 @@ static void add_held(struct fixture *f, int region, int space) {
     for (int i = 0; i < DOUBLES; i++) copy[i] += 100;
     assert_ok(evn_copy_to_device(q, b, at, copy, BYTES));
     assert_ok(evn_queue_finish(q));
-    evn_queue_close(q);
-    free(copy);
 }
 
 static void add_on_device(struct fixture *f, int region, int space) {
@@ -82,7 +79,7 @@ static void expect_host(struct fixture *f, int region, double add) {
 }
 
 TEST(round_trip) {
-    struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     assert_int_equal(evn_place_spaces(f.place), 3);
     assert_int_equal(evn_place_space(f.place, evn_units_get(f.units, 0), 0), EVN_HOST);
     assert_int_equal(evn_place_space(f.place, evn_units_get(f.units, 2), 0), 2);
@@ -114,13 +111,12 @@ TEST(round_trip) {
     use(&f, 3, 1, EVN_WRITE);
     expect_moves(&f, EVN_HOST, 1, 0);
     assert_false(evn_place_valid(f.place, 3, EVN_HOST));
-    close_fixture(&f);
 }
 
 /* A device for two regions and a half: the longest unused leaves, and what was changed is not lost.
  */
 TEST(eviction) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
     int all[REGIONS] = {0, 1, 2, 3, 4, 5};
     int fit;
     assert_ok(evn_place_fits(f.place, REGIONS, all, 1, &fit));
@@ -155,13 +151,12 @@ TEST(eviction) {
     f = open_fixture("1:GPU:1", "emulated:1,memory=4KiB", 0.5);
     assert_fails(evn_place_acquire(f.place, 1, all, 1, EVN_BOTH), EVN_MEMORY, "0.008 MB");
     assert_says("0.002 MB");
-    close_fixture(&f);
 }
 
 /* ---- mistakes ---- */
 
 TEST(space_of_a_unit) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:2", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,1:GPU:2", "emulated", 0.5);
     const evn_unit *cpu = evn_units_get(f.units, 0), *gpu = evn_units_get(f.units, 1);
     assert_int_equal(evn_place_space(f.place, cpu, 0), EVN_HOST);
     assert_int_equal(evn_place_space(f.place, cpu, -1), EVN_HOST);
@@ -175,11 +170,10 @@ TEST(space_of_a_unit) {
     assert_int_equal(evn_place_space(f.place, gpu, 0), -1);
     assert_says("device 0 of unit 1 is in no space here, or was lost");
     assert_int_equal(evn_place_space(f.place, gpu, 1), 2);
-    close_fixture(&f);
 }
 
 TEST(release) {
-    struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
     int two[] = {3, 4};
     assert_fails(evn_place_release(f.place, 2, two, 1), EVN_USAGE,
                  "region 3 is released in space 1 and was not acquired there; it is held nowhere");
@@ -216,12 +210,11 @@ TEST(release) {
                  "for writing: it is held in space 2 for reading");
     release(&f, 4, 2);
     use(&f, 4, 2, EVN_WRITE);
-    close_fixture(&f);
 }
 
 /* An access mode for each region; all or nothing; the same region twice. */
 TEST(each) {
-    struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
     const int region[] = {0, 1, 2};
     const evn_access access[] = {EVN_READ, EVN_BOTH, EVN_WRITE};
     for (int round = 0; round < 2; round++) { /* the second time they are there already */
@@ -268,13 +261,12 @@ TEST(each) {
         use(&f, 4, 1, EVN_BOTH);
         use(&f, 5, 1, EVN_BOTH);
     }
-    close_fixture(&f);
 }
 
 /* ---- regions that come and go ---- */
 
 TEST(absent) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     int r;
     assert_ok(evn_place_add(f.place, NULL, BYTES, &r));
     assert_int_equal(r, REGIONS);
@@ -287,7 +279,7 @@ TEST(absent) {
     assert_null(evn_place_host(f.place, r));
     assert_int_equal(evn_place_where(f.place, r), -1);
 
-    double *here = malloc(BYTES), *there = malloc(BYTES);
+    HEAP double *here = malloc(BYTES), *there = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) here[i] = i;
     assert_ok(evn_place_arrive(f.place, r, here));
     assert_true(evn_place_valid(f.place, r, EVN_HOST));
@@ -316,22 +308,16 @@ TEST(absent) {
     assert_fails(evn_place_leave(f.place, r), EVN_DEVICE,
                  "region 6 was valid only on a device that is");
     assert_null(evn_place_host(f.place, r));
-    free(here);
-    free(there);
-    close_fixture(&f);
 }
 
 /* A made region: fills it on a device by way of a copy. */
 static void fill_held(struct fixture *f, int region, int space, double value) {
-    double *copy = malloc(BYTES);
+    HEAP double *copy = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) copy[i] = value + i;
-    evn_queue *q;
-    assert_ok(evn_queue_open(&q, evn_place_device(f->place, space)));
+    OWN(queue) *q = OPEN(queue, evn_place_device(f->place, space));
     assert_ok(evn_copy_to_device(q, evn_place_buffer(f->place, space),
                                  evn_place_at(f->place, region, space), copy, BYTES));
     assert_ok(evn_queue_finish(q));
-    evn_queue_close(q);
-    free(copy);
 }
 
 static void fill_on_device(struct fixture *f, int region, int space, double value) {
@@ -351,7 +337,7 @@ static void expect_filled(struct fixture *f, int region, double value) {
 }
 
 TEST(made) {
-    struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     int a, b;
     assert_ok(evn_place_make(f.place, BYTES, &a));
     assert_ok(evn_place_make(f.place, BYTES, &b));
@@ -389,23 +375,21 @@ TEST(made) {
     assert_fails(evn_place_acquire(f.place, 1, &b, 1, EVN_WRITE), EVN_USAGE,
                  "there is no space 1 any more: its device was lost");
     use(&f, b, EVN_HOST, EVN_WRITE);
-    close_fixture(&f);
 }
 
 /* Memory that is given to another region is not poisoned after that has been written. */
 TEST(poison_is_not_late) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
     for (int round = 0; round < 200; round++) {
         use(&f, 0, 1, EVN_READ);
         fill_on_device(&f, 1, 1, round); /* where 0 was */
         use(&f, 1, EVN_HOST, EVN_READ);
         for (int i = 0; i < DOUBLES; i++) assert_true(f.host[1][i] == round + i);
     }
-    close_fixture(&f);
 }
 
 TEST(remove) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     int made, r = 3, n;
     assert_ok(evn_place_make(f.place, BYTES, &made));
     acquire(&f, 3, 1, EVN_BOTH);
@@ -444,7 +428,6 @@ TEST(remove) {
     assert_fails(evn_place_remove(f.place, n), EVN_DEVICE,
                  "region 7 was valid only on a device that is");
     assert_fails(evn_place_remove(f.place, n), EVN_USAGE, "there is no region 7");
-    close_fixture(&f);
 }
 
 static void expect_found(struct fixture *f, const void *address, int region, size_t offset) {
@@ -456,9 +439,9 @@ static void expect_found(struct fixture *f, const void *address, int region, siz
 }
 
 TEST(find) {
-    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
     enum { PARTS = 500, PART = 24 };
-    char *memory = malloc(2 * PARTS * PART);
+    HEAP char *memory = malloc(2 * PARTS * PART);
     int region[PARTS], r, r2;
     size_t at;
     /* not in order, with a gap behind each but the last of a pair */
@@ -502,8 +485,6 @@ TEST(find) {
     expect_found(&f, f.host[1], 1, 0);
     assert_ok(evn_place_arrive(f.place, 2, f.host[2]));
     expect_found(&f, f.host[2] + 1, 2, sizeof(double));
-    close_fixture(&f);
-    free(memory);
 }
 
 /* ---- memory of devices ---- */
@@ -512,7 +493,7 @@ TEST(find) {
  * from any full device. */
 TEST(growth_has_limits) {
     enum { MANY = 40 };
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.5);
     int made[MANY];
     for (int i = 0; i < MANY; i++) {
         assert_ok(evn_place_make(f.place, BYTES, &made[i]));
@@ -530,17 +511,16 @@ TEST(growth_has_limits) {
         fill_on_device(&f, made[i], 1, i);
     }
     for (int i = 0; i < MANY; i++) expect_filled(&f, made[i], i);
-    close_fixture(&f);
 }
 
 /* A region that is larger than the whole buffer, as one that comes from another rank may be, and
  * the device has no memory for two buffers: the first one goes before there is another. */
 TEST(growth_for_one) {
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.9);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.9);
     for (int i = 0; i < REGIONS; i++) {
         add_on_device(&f, i, 1); /* 48 kB of 204 */
     }
-    double *large = malloc(15 * BYTES);
+    HEAP double *large = malloc(15 * BYTES);
     for (int i = 0; i < 15 * DOUBLES; i++) large[i] = i;
     int region;
     assert_ok(evn_place_add(f.place, large, 15 * BYTES, &region));
@@ -560,8 +540,6 @@ TEST(growth_for_one) {
     const evn_access access = EVN_WRITE;
     assert_int_equal(evn_place_acquire(f.place, 1, &huge, 1, access), EVN_MEMORY);
     use(&f, region, 1, EVN_READ);
-    close_fixture(&f);
-    free(large);
 }
 
 static int by_begin(const void *a, const void *b) {
@@ -572,7 +550,7 @@ static int by_begin(const void *a, const void *b) {
 /* Thousands of pieces of all sizes, of which some go and others come: none overlap. */
 TEST(many_pieces) {
     enum { MANY = 3000 };
-    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=64MiB", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=64MiB", 0.5);
     int region[MANY];
     size_t bytes[MANY], span[MANY][2];
     unsigned dice = 5;
@@ -595,12 +573,12 @@ TEST(many_pieces) {
         for (int i = 1; i < MANY; i++) assert_true(span[i - 1][1] <= span[i][0]);
         assert_true(span[MANY - 1][1] <= evn_buffer_bytes(evn_place_buffer(f.place, 1)));
     }
-    close_fixture(&f);
 }
 
 /* More spaces than a mask has bits: on through all devices, each of which adds. */
 TEST(many_spaces) {
     enum { DEVICES = 70 };
+    ENDS(close_fixture)
     struct fixture f =
         open_fixture("70:GPU:1", "emulated:60,memory=1MiB+emulated:10,memory=1MiB", 0.5);
     assert_int_equal(evn_place_spaces(f.place), 1 + DEVICES);
@@ -629,14 +607,13 @@ TEST(many_spaces) {
     assert_int_equal(evn_place_where(f.place, made), -1);
     use(&f, 2, EVN_HOST, EVN_READ);
     expect_host(&f, 2, 100 * DEVICES);
-    close_fixture(&f);
 }
 
 /* ---- keeping ---- */
 
 /* What comes after a copy was kept, is made, absent, or removed. */
 TEST(keep_and_late_ones) {
-    struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
     int made, unwritten, absent, late, later;
     assert_fails(place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
     assert_ok(evn_place_make(f.place, BYTES, &made));
@@ -649,7 +626,7 @@ TEST(keep_and_late_ones) {
     assert_ok(place_keep(f.place));
     assert_null(evn_place_host(f.place, made)); /* keeping moves nothing */
 
-    double *there = malloc(BYTES), *here = malloc(BYTES);
+    HEAP double *there = malloc(BYTES), *here = malloc(BYTES);
     for (int i = 0; i < DOUBLES; i++) there[i] = here[i] = i;
     assert_ok(evn_place_arrive(f.place, absent, there));
     assert_ok(evn_place_add(f.place, here, BYTES, &late));
@@ -694,9 +671,6 @@ TEST(keep_and_late_ones) {
     assert_ok(place_restore(f.place));
     use(&f, 3, EVN_HOST, EVN_READ);
     expect_host(&f, 3, 0);
-    close_fixture(&f);
-    free(here);
-    free(there);
 }
 
 struct hand {
@@ -711,7 +685,7 @@ static void *come_and_go(void *p) {
     struct hand *h = p;
     enum { OWN = 3 };
     evn_place *place = h->f->place;
-    double *memory = malloc(BYTES);
+    HEAP double *memory = malloc(BYTES);
     int own[OWN] = {-1, -1, -1};
     double value[OWN] = {0};
     unsigned dice = 29u * (unsigned)h->me + 1;
@@ -757,12 +731,11 @@ static void *come_and_go(void *p) {
     }
     for (int k = 0; k < OWN; k++)
         if (own[k] >= 0) assert_ok(evn_place_remove(place, own[k]));
-    free(memory);
     return NULL;
 }
 
 TEST(threads_come_and_go) {
-    struct fixture f = open_fixture("2:GPU:1", "emulated:2,memory=100kB", 0.8);
+    ENDS(close_fixture) struct fixture f = open_fixture("2:GPU:1", "emulated:2,memory=100kB", 0.8);
     struct hand hand[4];
     pthread_t thread[4];
     for (int t = 0; t < 4; t++) {
@@ -775,7 +748,6 @@ TEST(threads_come_and_go) {
         use(&f, r, EVN_HOST, EVN_BOTH);
         expect_host(&f, r, 0);
     }
-    close_fixture(&f);
 }
 
 /* Many addresses, put in and taken out in any order: each is found while it is registered, at its
@@ -801,7 +773,7 @@ static void expect_address(evn_place *place, char *at, int region) {
 }
 
 TEST(many_addresses) {
-    struct fixture f = open_fixture("1:CPU:1", NULL, 0.5);
+    ENDS(close_fixture) struct fixture f = open_fixture("1:CPU:1", NULL, 0.5);
     char *memory = malloc((size_t)(MANY + 2) * STRIDE), *first = memory + STRIDE;
     static int region[MANY];
     for (int i = 0; i < MANY; i++) region[i] = -1;
@@ -827,7 +799,6 @@ TEST(many_addresses) {
     for (int k = 0; k < MANY; k++)
         if (region[k] >= 0) assert_ok(evn_place_remove(f.place, region[k]));
     for (int k = 0; k < MANY; k++) expect_address(f.place, first + (size_t)k * STRIDE, -1);
-    close_fixture(&f);
     free(memory);
 }
 

@@ -6,7 +6,6 @@
 #include "check.h"
 
 #include <evener/plugin.h>
-#include <evener/schedule.h>
 #include <math.h>
 
 /* A reproducible sequence of numbers in [0, 1). */

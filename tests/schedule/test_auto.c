@@ -5,10 +5,7 @@
  * Run: ctest -R '^auto$' */
 #include "schedule/open.h"
 #include "schedule/version.h"
-#include <evener/schedule.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TASKS = 24, UNITS = 4 };
 
@@ -53,7 +50,7 @@ static int flicker(evn_schedule *s, int steps) {
 TEST(draws_and_returns) {
     static const double quiet[UNITS] = {1, 1, 1, 1};
     const evn_problem p = problem(UNITS);
-    evn_schedule *s = open_or_fail("auto", &p);
+    OWN(schedule) *s = open_or_fail("auto", &p);
     for (int i = 0; i < 100; i++) {
         step(s, quiet);
         assert_int_equal(evn_schedule_chunk(s), 0);
@@ -72,16 +69,14 @@ TEST(draws_and_returns) {
     assert_int_equal(evn_schedule_chunk(s), 0);
     /* as long as weights say: 24 tasks of 1 to 5 that are 70 in all, 18 at best */
     assert_true(step(s, quiet) < 18.5e-3);
-    evn_schedule_close(s);
 }
 
 TEST(memories_of_their_own) {
     static const int space[UNITS] = {0, 0, 1, 2};
     evn_problem p = problem(UNITS);
     p.space = space;
-    evn_schedule *s = open_or_fail("auto", &p);
+    OWN(schedule) *s = open_or_fail("auto", &p);
     assert_int_equal(flicker(s, 100), 0);
-    evn_schedule_close(s);
 }
 
 /* Under units that come and go no unit gets more than its memory holds. */
@@ -92,7 +87,7 @@ TEST(memory_is_kept) {
     p.space = space;
     p.bytes = weight;
     p.capacity = capacity;
-    evn_schedule *s = open_or_fail("auto", &p);
+    OWN(schedule) *s = open_or_fail("auto", &p);
     int changes = 0, before[TASKS];
     for (int i = 0; i < 300; i++) {
         const int off = i / 25 % 3; /* which of the host's units, or none */
@@ -104,7 +99,6 @@ TEST(memory_is_kept) {
         assert_true(bytes[2] <= 12 && bytes[3] <= 12);
     }
     assert_true(changes > 5);
-    evn_schedule_close(s);
 }
 
 static int has(const evn_schedule *s, int unit) {
@@ -120,7 +114,7 @@ TEST(of_no_use) {
     for (int apart = 0; apart < 2; apart++) {
         evn_problem p = problem(2);
         p.space = apart ? space : NULL;
-        evn_schedule *s = open_or_fail("auto", &p);
+        OWN(schedule) *s = open_or_fail("auto", &p);
         int probed = 0;
         for (int i = 0; i < 300; i++) {
             step(s, useless);
@@ -129,7 +123,6 @@ TEST(of_no_use) {
         if (probed > 10) fail_msg("unit 1 has had something %d times of 280", probed);
         for (int i = 0; i < 3000; i++) step(s, quiet);
         assert_true(step(s, quiet) < 1.1 * 35e-3); /* of 70 in all, by both */
-        evn_schedule_close(s);
     }
 }
 

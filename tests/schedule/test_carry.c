@@ -3,7 +3,6 @@
  * more. Run: ctest -R carry */
 #include "schedule/open.h"
 #include "schedule/version.h"
-#include <evener.h>
 #include <math.h>
 
 enum { TASKS = 40, UNITS_MAX = 4 };
@@ -49,7 +48,7 @@ static evn_schedule *open_it(const char *spec, const struct world *w) {
 
 static struct outcome run(const char *spec, const struct world *w) {
     struct outcome o = {0};
-    evn_schedule *s = open_it(spec, w);
+    OWN(schedule) *s = open_it(spec, w);
     for (int i = 0; i < w->instances; i++) {
         double seconds[TASKS], time[UNITS_MAX] = {0}, speeds = 0;
         memcpy(o.owner, evn_schedule_owner(s), sizeof o.owner);
@@ -73,7 +72,6 @@ static struct outcome run(const char *spec, const struct world *w) {
                 o.first = i;
         }
     }
-    evn_schedule_close(s);
     return o;
 }
 
@@ -160,7 +158,7 @@ TEST(told) {
     w.told = 1e-12;
     for (int k = 0; k < SPECS; k++) assert_true(run(specs[k], &w).first < 60 + 6);
 
-    evn_schedule *s = open_it("map", &two);
+    OWN(schedule) *s = open_it("map", &two);
     assert_int_equal(evn_schedule_problem(s)->carry * 1e12, 1000);
     assert_ok(schedule_carried(s, 100, 1));
     assert_true(evn_schedule_problem(s)->carry == 0.01);
@@ -171,7 +169,6 @@ TEST(told) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(schedule_carried(s, bad[i][0], bad[i][1]), EVN_USAGE);
     assert_true(evn_schedule_problem(s)->carry == 0.045);
-    evn_schedule_close(s);
 }
 
 RUN_TESTS(NULL, NULL)

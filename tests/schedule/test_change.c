@@ -5,9 +5,6 @@
 #include "schedule/open.h"
 #include <evener/change.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BASE = 8, LEVELS = 4, MOST = 4096, UNITS_MAX = 16, MESHES = 40, LAST = 10 };
 
@@ -161,10 +158,9 @@ static double cut_beside_plan(const evn_schedule *s, const struct mesh *m, int u
     known.weight = weight;
     known.speed = speed;
     known.bandwidth = bandwidth / 2.5e-3; /* the mean block's cost */
-    evn_schedule *plan = open_or_fail("map", &known);
+    OWN(schedule) *plan = open_or_fail("map", &known);
     const double cut = evn_problem_cut(of, evn_schedule_owner(s), NULL) /
                        evn_problem_cut(of, evn_schedule_owner(plan), NULL);
-    evn_schedule_close(plan);
     free(weight);
     return cut;
 }
@@ -190,7 +186,7 @@ static struct result adapt(const char *text, int units, int instances, double no
                      .link = link,
                      .bandwidth = bandwidth,
                      .bytes = bytes};
-    evn_schedule *s = open_or_fail(text, &p);
+    OWN(schedule) *s = open_or_fail(text, &p);
     free(link);
     for (int i = 0; i < MESHES; i++) {
         struct mesh *now = &mesh[i % 2], *before = &mesh[(i + 1) % 2];
@@ -232,7 +228,6 @@ static struct result adapt(const char *text, int units, int instances, double no
             ideal += even;
         }
     }
-    evn_schedule_close(s);
     return (struct result){took / ideal, r.moved / tasks, cut, (int)(tasks / (MESHES - 1))};
 }
 
@@ -379,7 +374,7 @@ TEST(there_and_back) {
         for (int steps = 0; steps <= 64; steps += steps < 5 ? 1 : 59) {
             int first[8 * TASKS + 1], from[8 * TASKS], were[TASKS];
             const evn_problem p = {.tasks = TASKS, .units = UNITS};
-            evn_schedule *s = open_or_fail(of[i], &p);
+            OWN(schedule) *s = open_or_fail(of[i], &p);
             double seconds[TASKS];
             for (int t = 0; t < TASKS; t++) seconds[t] = 2e-3;
             for (int k = 0; k < steps; k++)
@@ -396,7 +391,6 @@ TEST(there_and_back) {
             c.tasks = TASKS;
             assert_ok(evn_schedule_change(s, &c));
             assert_memory_equal(evn_schedule_owner(s), were, sizeof were);
-            evn_schedule_close(s);
         }
 }
 
@@ -451,9 +445,8 @@ TEST(any) {
                     for (int j = 0; j < 2; j++)
                         assert_ok(evn_schedule_learn(s[j], evn_schedule_owner(s[j]), seconds));
                 }
-                char *text = evn_schedule_explain(s[0]);
+                HEAP char *text = evn_schedule_explain(s[0]);
                 assert_non_null(text);
-                free(text);
             }
             evn_schedule_close(s[0]);
             evn_schedule_close(s[1]);
@@ -473,7 +466,7 @@ TEST(export) {
     evn_change wrong = c;
     wrong.tasks = 0;
     for (int i = 0; i < TEXTS; i++) {
-        evn_schedule *s = open_or_fail(texts[i], &four), *then = open_or_fail(texts[i], &six);
+        OWN(schedule) *s = open_or_fail(texts[i], &four), *then = open_or_fail(texts[i], &six);
         char *text = evn_schedule_export(s), *again, want[160];
         assert_non_null(strstr(text, " 4 tasks 2 units: "));
         free(text);
@@ -514,8 +507,6 @@ TEST(export) {
             free(again);
         }
         free(text);
-        evn_schedule_close(s);
-        evn_schedule_close(then);
     }
 }
 

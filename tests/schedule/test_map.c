@@ -5,8 +5,6 @@
 #include "policy/map/choice.h"
 #include "policy/map/levels.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static double bound(const evn_problem *p) {
@@ -24,16 +22,14 @@ static double bound(const evn_problem *p) {
 
 /* The assignment that a schedule settles at. */
 static int *settle(const char *text, const evn_problem *p) {
-    evn_schedule *s = open_or_fail(text, p);
+    OWN(schedule) *s = open_or_fail(text, p);
     int *owner = malloc(sizeof *owner * (size_t)p->tasks);
-    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks);
+    HEAP double *seconds = malloc(sizeof *seconds * (size_t)p->tasks);
     for (int i = 0; i < 12; i++) {
         assert_ok(evn_schedule_simulate(s, owner, seconds));
         assert_ok(evn_schedule_learn(s, owner, seconds));
     }
     assert_ok(evn_schedule_simulate(s, owner, seconds));
-    free(seconds);
-    evn_schedule_close(s);
     return owner;
 }
 
@@ -89,13 +85,12 @@ TEST(never_worse) {
             int *map = settle("map", &p);
             double mine = makespan(&p, map), cut = evn_problem_cut(&p, map, NULL);
             for (int i = 0; i < 3; i++) {
-                int *owner = settle(others[i], &p);
+                HEAP int *owner = settle(others[i], &p);
                 double theirs = makespan(&p, owner);
                 if (mine > theirs * 1.00401 ||
                     (mine > theirs * (1 + 1e-9) && cut > evn_problem_cut(&p, owner, NULL)))
                     fail_msg("class %c, bandwidth %g: map takes %.6g, %s %.6g", "WBCD"[class_],
                              p.bandwidth, mine, others[i], theirs);
-                free(owner);
             }
             free(map);
             npbmz_close(b);
@@ -143,7 +138,7 @@ TEST(repair_near) {
         p.far = &far;
         p.bytes = bytes;
         p.capacity = capacity;
-        struct map_model m;
+        ENDS(map_model_close) struct map_model m;
         assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
         struct map_repair *r = map_repair_open(&m);
         struct map_score score = map_score(&m, owner, scratch);
@@ -164,7 +159,6 @@ TEST(repair_near) {
             assert_true(score.over <= over);
         }
         map_repair_close(r);
-        map_model_close(&m);
     }
 }
 
@@ -179,7 +173,7 @@ TEST(smooth_known) {
         if (t < 4) link[n++] = (evn_link){{t, t + 4}, 1};
     }
     evn_problem p = {.tasks = 8, .weight = weight, .links = n, .link = link, .units = 2};
-    struct map_model m;
+    ENDS(map_model_close) struct map_model m;
     assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
     struct map_repair *r = map_repair_open(&m);
     map_repair_start(r, (int[]){0, 1, 0, 1, 1, 0, 1, 0}, 1000000); /* a chessboard */
@@ -188,7 +182,6 @@ TEST(smooth_known) {
     assert_true(s.makespan <= m.bound * (1 + 1e-9));
     assert_true(s.cut == 2);
     map_repair_close(r);
-    map_model_close(&m);
 }
 
 /* The optimum over consecutive tasks, against all ways of setting two borders.
@@ -202,7 +195,7 @@ TEST(consecutive) {
         for (int t = 0; t < N; t++) weight[t] = draw(&seed);
         for (int u = 0; u < 3; u++) speed[u] = 1 + floor(3 * draw(&seed));
         evn_problem p = {.tasks = N, .weight = weight, .units = 3, .speed = speed};
-        struct map_model m;
+        ENDS(map_model_close) struct map_model m;
         assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
         for (int a = 1; a < N - 1; a++)
             for (int b = a + 1; b < N; b++) {
@@ -212,7 +205,6 @@ TEST(consecutive) {
         assert_int_equal(map_consecutive(&m, owner), 0);
         for (int t = 1; t < N; t++) assert_in_range(owner[t], owner[t - 1], 2);
         assert_true(map_score(&m, owner, scratch).makespan <= least * (1 + 1e-9));
-        map_model_close(&m);
     }
 }
 
@@ -222,7 +214,7 @@ TEST(consecutive) {
 TEST(longest_first) {
     double weight[] = {3, 5, 3, 4, 3}, speed[] = {1, 2};
     evn_problem p = {.tasks = 5, .weight = weight, .units = 2};
-    struct map_model m;
+    ENDS(map_model_close) struct map_model m;
     int owner[5];
     assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
     assert_int_equal(map_longest_first(&m, owner), 0);
@@ -234,7 +226,6 @@ TEST(longest_first) {
     assert_int_equal(map_longest_first(&m, owner), 0);
     static const int uneven[] = {1, 1, 1, 0, 0};
     assert_memory_equal(owner, uneven, sizeof owner);
-    map_model_close(&m);
 }
 
 /* Everybody gets a task when there are enough, however slow. */
@@ -301,10 +292,10 @@ static void cube_close(struct cube *c) {
  * many and is not preferred. */
 TEST(many_tasks) {
     enum { SIDE_OF_CUBE = 30, UNITS = 64 };
-    struct cube c;
+    ENDS(cube_close) struct cube c;
     cube_open(&c, SIDE_OF_CUBE, UNITS);
     const double n = c.p.tasks, cubes = UNITS * 3 * pow(n / UNITS, 2. / 3);
-    evn_schedule *s = open_or_fail("map", &c.p), *same = open_or_fail("map", &c.p);
+    OWN(schedule) *s = open_or_fail("map", &c.p), *same = open_or_fail("map", &c.p);
     const int *owner = evn_schedule_owner(s);
     assert_memory_equal(owner, evn_schedule_owner(same), sizeof *owner * (size_t)c.p.tasks);
     const double ratio = makespan(&c.p, owner) / bound(&c.p);
@@ -314,29 +305,23 @@ TEST(many_tasks) {
     /* where exchange takes time, it is balanced with the rest */
     evn_problem slow = c.p;
     slow.bandwidth = 0.5;
-    evn_schedule *aware = open_or_fail("map", &slow);
+    OWN(schedule) *aware = open_or_fail("map", &slow);
     assert_true(makespan(&slow, evn_schedule_owner(aware)) < 0.98 * makespan(&slow, owner));
-    evn_schedule_close(aware);
-    evn_schedule_close(same);
-    evn_schedule_close(s);
-    cube_close(&c);
 }
 
 /* Ten tasks a unit: heaviest first is within 1 % of even and cuts twice as many bytes as a
  * partition does. That one is taken, once it is as near. */
 TEST(ten_tasks_a_unit) {
     enum { SIDE_OF_CUBE = 22, UNITS = 1000 };
-    struct cube c;
+    ENDS(cube_close) struct cube c;
     cube_open(&c, SIDE_OF_CUBE, UNITS);
     const double n = c.p.tasks, cubes = UNITS * 3 * pow(n / UNITS, 2. / 3);
-    evn_schedule *s = open_or_fail("map", &c.p);
+    OWN(schedule) *s = open_or_fail("map", &c.p);
     const int *owner = evn_schedule_owner(s);
     const double ratio = makespan(&c.p, owner) / bound(&c.p);
     const double cut = evn_problem_cut(&c.p, owner, NULL) / 2;
     if (!(ratio <= 1.02)) fail_msg("makespan %.4f of the bound", ratio);
     if (!(cut <= 1.25 * cubes)) fail_msg("%.0f cut, %.0f by cubes", cut, cubes);
-    evn_schedule_close(s);
-    cube_close(&c);
 }
 
 /* Graphs that cannot be made coarser as a grid can: a star, a chain, pairs, a complete graph of
@@ -367,7 +352,7 @@ TEST(awkward_graphs) {
                                  .units = units,
                                  .speed = speed,
                                  .bandwidth = kind == 1 ? 1 : 0};
-                struct map_model m;
+                ENDS(map_model_close) struct map_model m;
                 assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
                 assert_int_equal(map_multilevel(&m, 1, owner), 0);
                 for (int t = 0; t < N; t++) {
@@ -375,20 +360,19 @@ TEST(awkward_graphs) {
                     count[owner[t]]++;
                 }
                 for (int u = 0; u < units; u++) assert_true(count[u] > 0);
-                map_model_close(&m);
             }
 }
 
 /* A coarser level weighs what the finer one does, and any assignment of it cuts as much. */
 TEST(coarser) {
-    struct cube c;
-    struct map_model m;
+    ENDS(cube_close) struct cube c;
+    ENDS(map_model_close) struct map_model m;
     struct level level[2];
     unsigned long long seed = 3;
     cube_open(&c, 12, 4);
     assert_int_equal(map_model_open(&m, &c.p, NULL, NULL), 0);
     level[0] = (struct level){m.tasks, m.start, m.neighbour, m.bytes, m.weight, NULL};
-    int *into = malloc(sizeof *into * (size_t)m.tasks);
+    HEAP int *into = malloc(sizeof *into * (size_t)m.tasks);
     double all = level_weight(&level[0]);
     assert_int_equal(level_coarsen(&level[0], 3, &seed, &level[1], into), 0);
     assert_true(level[1].n < 0.7 * level[0].n);
@@ -403,9 +387,6 @@ TEST(coarser) {
     assert_float_equal(cut[0], cut[1], 1e-9 * cut[0]);
     for (int v = 0; v < level[1].n; v++) assert_true(level[1].weight[v] <= 3);
     level_close(&level[1]);
-    free(into);
-    map_model_close(&m);
-    cube_close(&c);
 }
 
 /* ---- names of parts ---- */

@@ -7,16 +7,11 @@
 #include "failing.h"
 #include "npbmz/npbmz.h"
 #include "policy/optimal/bound.h"
-#include <evener/clock.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <math.h>
 #include <pthread.h>
@@ -108,13 +103,12 @@ static void see_child(void) {
     fputs("letter", other);
     setenv("EVENER_CBC", FAKES "fake_cbc_bad.so", 1);
     for (int i = 0; i < 2; i++) {
-        evn_schedule *s = open_or_fail(i ? "optimal:limit=5" : "optimal:nodes=5", hard());
+        OWN(schedule) *s = open_or_fail(i ? "optimal:limit=5" : "optimal:nodes=5", hard());
         proof = optimal_proof(s);
         assert_true(proof->solved && !proof->answered && proof->bound > 0);
         assert_non_null(why = evn_schedule_explain(s));
         assert_non_null(strstr(why, "no answer"));
         free(why);
-        evn_schedule_close(s);
     }
     unsetenv("EVENER_CBC");
     assert_int_equal(fstat(fileno(file), &about), 0);
@@ -370,9 +364,9 @@ TEST(stopped_early) {
     FILE *said = tmpfile();
     assert_non_null(said);
     dup2(fileno(said), STDOUT_FILENO);
-    evn_schedule *s = open_or_fail("optimal:gap=0,nodes=5", &p),
-                 *same = open_or_fail("optimal:gap=0,nodes=5", &p),
-                 *timed = open_or_fail("optimal:gap=0,limit=0.3", &p);
+    OWN(schedule) *s = open_or_fail("optimal:gap=0,nodes=5", &p),
+                  *same = open_or_fail("optimal:gap=0,nodes=5", &p),
+                  *timed = open_or_fail("optimal:gap=0,limit=0.3", &p);
     fflush(stdout);
     dup2(terminal, STDOUT_FILENO);
     close(terminal);
@@ -398,7 +392,7 @@ TEST(stopped_early) {
     assert_non_null(strchr(text, '\n'));
     free(text);
     /* what is imported is judged by the same bound */
-    evn_schedule *plain = open_or_fail("static", &p);
+    OWN(schedule) *plain = open_or_fail("static", &p);
     char plan[256], *from = evn_schedule_export(plain);
     snprintf(plan, sizeof plan, "%s%s", evn_schedule_text(s), strchr(from, ' '));
     if (evn_schedule_import(s, plan)) fail_msg("%s", evn_message());
@@ -406,17 +400,13 @@ TEST(stopped_early) {
                 1e-9 * proof->longest);
     assert_true(fabs(proof->longest / proof->bound - 1 - proof->gap) < 1e-9);
     free(from);
-    evn_schedule_close(plain);
-    evn_schedule_close(s);
-    evn_schedule_close(same);
-    evn_schedule_close(timed);
 }
 
 /* A unit that no rule has used gets a task as long as that makes nothing worse. */
 TEST(slow_unit_used) {
     double weight[] = {10, 0.5, 0.5}, speed[] = {1, 1, 0.1};
     evn_problem p = {.tasks = 3, .weight = weight, .units = 3, .speed = speed};
-    evn_schedule *s = open_or_fail("optimal", &p);
+    OWN(schedule) *s = open_or_fail("optimal", &p);
     const int *owner = evn_schedule_owner(s);
     assert_true((1 << owner[0] | 1 << owner[1] | 1 << owner[2]) == 7);
     assert_true(makespan(&p, owner) == 10);
@@ -425,7 +415,6 @@ TEST(slow_unit_used) {
     weight[1] = weight[2] = 1;
     s = open_or_fail("optimal:gap=0,nodes=1000", &p);
     assert_true(makespan(&p, evn_schedule_owner(s)) == 2);
-    evn_schedule_close(s);
 }
 
 /* Time is over at any moment of the solver's: the plan is whole. */
@@ -439,9 +428,8 @@ TEST(stopped_at_once) {
         for (int u = 0; u < UNITS; u++) speed[u] = 1 + 2 * draw(&seed);
         const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS, .speed = speed};
         snprintf(text, sizeof text, "optimal:gap=0,limit=%g", 2e-5 * (1 + i));
-        evn_schedule *s = open_or_fail(text, &p);
+        OWN(schedule) *s = open_or_fail(text, &p);
         assert_true(makespan(&p, evn_schedule_owner(s)) > 0);
-        evn_schedule_close(s);
     }
 }
 
@@ -520,14 +508,13 @@ TEST(limit_of_work) {
             p.capacity = capacity;
         }
         const double begin = optimal_clock();
-        evn_schedule *s = open_or_fail(of[i].text, &p);
+        OWN(schedule) *s = open_or_fail(of[i].text, &p);
         const double end = optimal_clock();
         if (!(end - begin < 1.2))
             fail_msg("%d tasks under %s: %.2f s of work", n, of[i].text, end - begin);
         assert_true(makespan(&p, evn_schedule_owner(s)) > 0);
         const struct optimal_proof *proof = optimal_proof(s);
         assert_true(proof->bound > 0 && proof->bound <= proof->longest && !proof->solved);
-        evn_schedule_close(s);
         free(link);
         free(weight);
     }
@@ -547,13 +534,12 @@ TEST(limit_of_solver) {
         if (t + ACROSS < N) link[p.links++] = (evn_link){{t, t + ACROSS}, 10 + t % 5};
     }
     for (int u = 0; u < U; u++) speed[u] = 1 + u % 3;
-    evn_schedule *s = open_or_fail("optimal:gap=0,limit=0.5", &p);
+    OWN(schedule) *s = open_or_fail("optimal:gap=0,limit=0.5", &p);
     const struct optimal_proof *proof = optimal_proof(s);
     assert_true(proof->solved && proof->bound > 0 && proof->bound <= proof->longest);
     assert_float_equal(proof->longest, makespan(&p, evn_schedule_owner(s)), 1e-6 * proof->longest);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
-    evn_schedule_close(s);
 }
 
 TEST(bad_input) {
@@ -563,7 +549,7 @@ TEST(bad_input) {
         "optimal:seconds=3", "optimal:limit=1e99",
     };
     evn_problem p = {.tasks = 4, .units = 2};
-    evn_schedule *s;
+    OWN(schedule) *s;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (evn_schedule_open(&s, bad[i], &p) != EVN_USAGE || s)
             fail_msg("\"%s\" was taken for a schedule", bad[i]);
@@ -581,7 +567,6 @@ TEST(bad_input) {
     evn_schedule_close(s);
     s = open_or_fail("optimal:nodes=7,gap=0.5", &p);
     assert_string_equal(evn_schedule_text(s), "optimal:gap=0.5,nodes=7");
-    evn_schedule_close(s);
 }
 
 /* Tasks that take long for their weight are known by their times: the plan for these is made once,

@@ -1,9 +1,7 @@
 /* Near and far, and memory: what binpack, map and optimal make of routes and capacities, against
  * all assignments of small problems. Run: ctest -R places */
 #include "schedule/open.h"
-#include <evener.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const char *const heeds[] = {
     "binpack",
@@ -123,14 +121,13 @@ TEST(routes_against_all) {
         double least, shortest;
         best_of_all(&p, 0, &least, &shortest);
         if (solver && (round % 10 < 2 || getenv("EVENER_TEST_LONG"))) { /* of both sizes */
-            evn_schedule *o = open_or_fail("optimal:gap=0,limit=60", &p);
+            OWN(schedule) *o = open_or_fail("optimal:gap=0,limit=60", &p);
             const double exact = makespan(&p, evn_schedule_owner(o));
             if (exact > shortest * (1 + 1e-6))
                 fail_msg("round %u: optimal takes %.9g, expected %.9g", round, exact, shortest);
-            evn_schedule_close(o);
         }
         best_of_all(&p, 1, &least, &shortest); /* map leaves none empty */
-        evn_schedule *s = open_or_fail("map", &p);
+        OWN(schedule) *s = open_or_fail("map", &p);
         const double ratio = makespan(&p, evn_schedule_owner(s)) / shortest;
         worst = fmax(worst, ratio);
         sum += ratio / ROUNDS;
@@ -139,7 +136,6 @@ TEST(routes_against_all) {
         plain.route = plain.far = NULL;
         s = open_or_fail("map", &plain);
         plain_sum += makespan(&p, evn_schedule_owner(s)) / shortest / ROUNDS;
-        evn_schedule_close(s);
     }
     if (worst > 1.35 || sum > 1.05 || plain_sum < 1.3)
         fail_msg("map: %.3f of the optimum at worst, %.3f in the mean, %.3f without routes", worst,
@@ -167,11 +163,10 @@ TEST(binpack_near) {
         for (int plain = 0; plain < 2; plain++) {
             evn_problem q = p;
             if (plain) q.far = q.route = NULL;
-            evn_schedule *s = open_or_fail("binpack", &q);
+            OWN(schedule) *s = open_or_fail("binpack", &q);
             far[plain] += bytes_far(&p, evn_schedule_owner(s));
             q.far = q.route = NULL; /* the compute time alone */
             longest[plain] += makespan(&q, evn_schedule_owner(s));
-            evn_schedule_close(s);
         }
     }
     if (far[0] > 0.8 * far[1] || longest[0] > 1.02 * longest[1])
@@ -201,10 +196,8 @@ TEST(alike) {
     q.capacity = (double[]){0, 1e9, INFINITY, 0, 1e9};
     for (int i = 0; i < HEEDS; i++) {
         if (i == SOLVED) continue; /* it would take that long */
-        evn_schedule *a = open_or_fail(heeds[i], &p), *b = open_or_fail(heeds[i], &q);
+        OWN(schedule) *a = open_or_fail(heeds[i], &p), *b = open_or_fail(heeds[i], &q);
         assert_memory_equal(evn_schedule_owner(a), evn_schedule_owner(b), 64 * sizeof(int));
-        evn_schedule_close(a);
-        evn_schedule_close(b);
     }
 }
 
@@ -227,32 +220,28 @@ TEST(nodes) {
     p.route = &none;
     evn_problem plain = p;
     plain.far = NULL;
-    evn_schedule *s = open_or_fail("map", &p), *as = open_or_fail("map", &plain);
+    OWN(schedule) *s = open_or_fail("map", &p), *as = open_or_fail("map", &plain);
     const double far = bytes_far(&p, evn_schedule_owner(s)),
                  blind = bytes_far(&p, evn_schedule_owner(as));
     /* four squares of 12 x 12 tasks have 4 x 24 links between them */
     if (far > 1.3 * 4 * 24 * 8 || far > 0.8 * blind)
         fail_msg("%g bytes go far, %g where it is not known", far, blind);
     assert_true(evn_problem_imbalance(&p, evn_schedule_owner(s), NULL) < 1.15);
-    evn_schedule_close(s);
-    evn_schedule_close(as);
 }
 
 /* ---- memory ---- */
 
 /* What is over is what must be, and explained. */
 static void check_memory(const evn_problem *p, const char *spec, double least, unsigned round) {
-    evn_schedule *s = open_or_fail(spec, p);
+    OWN(schedule) *s = open_or_fail(spec, p);
     const double is = over(p, evn_schedule_owner(s));
     if (is > least * (1 + 1e-9))
         fail_msg("round %u: %s has %g bytes over, expected %g", round, spec, is, least);
-    char *why = evn_schedule_explain(s);
+    HEAP char *why = evn_schedule_explain(s);
     assert_non_null(why);
     if ((least > 0) != !!strstr(why, "no assignment fits") ||
         (least > 0) != !!strstr(why, "is over its capacity by"))
         fail_msg("round %u: %s has %g bytes over and says %s", round, spec, is, why);
-    free(why);
-    evn_schedule_close(s);
 }
 
 /* Room for hardly more than there is, or a little less: all that heed it find what there is. */
@@ -279,11 +268,10 @@ TEST(memory_against_all) {
             if (!lacks(i) && (i != SOLVED || round % 4 == 0))
                 check_memory(&p, heeds[i], least, round);
         if (!solver || round % 4) continue; /* it takes a while */
-        evn_schedule *s = open_or_fail("optimal:gap=0,limit=60", &p);
+        OWN(schedule) *s = open_or_fail("optimal:gap=0,limit=60", &p);
         const double time = makespan(&p, evn_schedule_owner(s));
         if (time > shortest * (1 + 1e-6))
             fail_msg("round %u: optimal takes %.9g, expected %.9g", round, time, shortest);
-        evn_schedule_close(s);
     }
     assert_true(fit > 15 && full > 15);
 }
@@ -331,14 +319,12 @@ TEST(others_tell) {
     static const char *const others[] = {"static", "dynamic", "guided:size", "weighted",
                                          "interval"};
     for (int i = 0; i < 5; i++) {
-        evn_schedule *s = open_or_fail(others[i], &p);
+        OWN(schedule) *s = open_or_fail(others[i], &p);
         assert_memory_equal(evn_schedule_owner(s), ((int[]){0, 0, 1, 1}), 4 * sizeof(int));
-        char *why = evn_schedule_explain(s);
+        HEAP char *why = evn_schedule_explain(s);
         if (!strstr(why, "unit 0 is over its capacity by 20 bytes, 120 of 100\n") ||
             !strstr(why, "there is an assignment that fits\n"))
             fail_msg("%s says %s", others[i], why);
-        free(why);
-        evn_schedule_close(s);
     }
     for (int i = 0; i < HEEDS; i++)
         if (!lacks(i)) check_memory(&p, heeds[i], 0, 0);

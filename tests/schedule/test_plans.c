@@ -138,9 +138,8 @@ static uint64_t sum_of(const char *text) {
 static void write_sums(void) {
     for (int i = 0; i < PROBLEMS; i++)
         for (int s = 0; s < SPECS; s++) {
-            char *text = plans_of(i, specs[s]);
+            HEAP char *text = plans_of(i, specs[s]);
             printf("%016" PRIx64 "%c", sum_of(text), s + 1 < SPECS ? ' ' : '\n');
-            free(text);
         }
 }
 
@@ -153,19 +152,17 @@ static int comparable(const char *spec) {
 }
 
 TEST(plans) {
-    FILE *file = fopen(PLANS, "r");
+    OWN(file) *file = fopen(PLANS, "r");
     assert_non_null(file);
     for (int i = 0; i < PROBLEMS; i++)
         for (int s = 0; s < SPECS; s++) {
             uint64_t was;
             assert_int_equal(fscanf(file, "%" SCNx64, &was), 1);
             if (!comparable(specs[s])) continue;
-            char *text = plans_of(i, specs[s]);
+            HEAP char *text = plans_of(i, specs[s]);
             if (sum_of(text) != was)
                 fail_msg("problem %d under %s: the plans are now\n%s", i, specs[s], text);
-            free(text);
         }
-    fclose(file);
 }
 
 int main(int argc, char **argv) {

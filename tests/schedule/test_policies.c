@@ -16,7 +16,7 @@ static void count(const int *owner, int tasks, int units, int *share) {
 /* ---- weighted ---- */
 
 static void shares_are(const char *spec, const evn_problem *p, const int *expected) {
-    evn_schedule *s = open_or_fail(spec, p);
+    OWN(schedule) *s = open_or_fail(spec, p);
     int share[64];
     count(evn_schedule_owner(s), p->tasks, p->units, share);
     for (int u = 0; u < p->units; u++)
@@ -24,7 +24,6 @@ static void shares_are(const char *spec, const evn_problem *p, const int *expect
             fail_msg("%s: unit %d has %d tasks, expected %d", spec, u, share[u], expected[u]);
     assert_true(schedule_settled(s));
     assert_string_equal(evn_schedule_text(s), spec);
-    evn_schedule_close(s);
 }
 
 TEST(weighted) {
@@ -54,7 +53,7 @@ static void group_plainly(const npbmz *b, int groups, int *owner) {
     const npbmz_shape shape = npbmz_describe(b);
     const evn_problem p = npbmz_tasks(b);
     const int n = p.tasks, xz = shape.zones[0], yz = shape.zones[1];
-    int *order = malloc(sizeof *order * (size_t)n);
+    HEAP int *order = malloc(sizeof *order * (size_t)n);
     double load[64] = {0};
     for (int t = 0; t < n; t++) {
         order[t] = t;
@@ -90,7 +89,6 @@ static void group_plainly(const npbmz *b, int groups, int *owner) {
         owner[best] = g;
         load[g] += p.weight[best];
     }
-    free(order);
 }
 
 TEST(binpack_is_the_references) {
@@ -101,12 +99,11 @@ TEST(binpack_is_the_references) {
             evn_problem p = npbmz_tasks(b);
             int *expected = malloc(sizeof *expected * (size_t)p.tasks);
             for (p.units = 1; p.units <= 16 && p.units <= p.tasks; p.units += 1 + (p.tasks > 999)) {
-                evn_schedule *s = open_or_fail("binpack", &p);
+                OWN(schedule) *s = open_or_fail("binpack", &p);
                 group_plainly(b, p.units, expected);
                 if (memcmp(evn_schedule_owner(s), expected, sizeof *expected * (size_t)p.tasks))
                     fail_msg("%s class %c on %d units: not the grouping of the reference",
                              npbmz_describe(b).name, *class_, p.units);
-                evn_schedule_close(s);
             }
             free(expected);
             npbmz_close(b);
@@ -166,7 +163,7 @@ TEST(binpack_uneven) {
     double speed[] = {1, 1, 1, 1, 5, 5}, load[6], total = 0, longest = 0;
     p.units = 6;
     p.speed = speed;
-    evn_schedule *s = open_or_fail("binpack", &p);
+    OWN(schedule) *s = open_or_fail("binpack", &p);
     evn_problem_imbalance(&p, evn_schedule_owner(s), load);
     for (int u = 0; u < 6; u++) {
         total += load[u];
@@ -180,7 +177,6 @@ TEST(binpack_uneven) {
     evn_problem two = {.tasks = 3, .units = 2, .speed = (double[]){1, 100}};
     s = open_or_fail("binpack", &two);
     assert_memory_equal(evn_schedule_owner(s), ((int[]){1, 1, 0}), 3 * sizeof(int));
-    evn_schedule_close(s);
 }
 
 /* ---- learning ---- */
@@ -223,7 +219,7 @@ TEST(learn) {
         owner[t] = t % (U - 1); /* the last unit has nothing */
     }
     evn_problem p = {.tasks = N, .units = U, .weight = weight};
-    struct learn *l = learner(&p);
+    HEAP struct learn *l = learner(&p);
     assert_true(learn_time_unit(l) == 1);
     assert_int_equal(learn_ready(l), 0);
     feed(l, owner, cost, speed, -1, -1);
@@ -263,7 +259,6 @@ TEST(learn) {
     assert_true(knows(l, cost, speed));
     learn_forget(l);
     assert_true(knows(l, cost, speed) && !learn_ready(l));
-    free(l);
 }
 
 /* Weights that say nothing, and times that are 0 or enormous. */
@@ -278,7 +273,7 @@ TEST(learn_odd) {
             owner[t] = t % (U - 1);
         }
         evn_problem p = {.tasks = N, .units = U, .weight = weight};
-        struct learn *l = learner(&p);
+        HEAP struct learn *l = learner(&p);
         for (int i = 0; i < 7; i++) {
             double seconds[N];
             for (int t = 0; t < N; t++) seconds[t] = fmin(cost[t] / speed[owner[t]], 1e300);
@@ -289,7 +284,6 @@ TEST(learn_odd) {
                 assert_true(learn_speed(l)[u] > 0 && isfinite(learn_speed(l)[u]));
             owner[i] = U - 1;
         }
-        free(l);
     }
 }
 
@@ -297,7 +291,7 @@ TEST(learn_pays) {
     double seconds[N] = {0};
     int owner[N] = {0};
     evn_problem p = {.tasks = N, .units = U, .instances = 10};
-    struct learn *l = learner(&p);
+    HEAP struct learn *l = learner(&p);
     for (int i = 0; i < 8; i++) learn_feed(l, owner, seconds);
     assert_true(learn_left(l) == 2);
     assert_true(learn_pays(l, 1, 0.5, 0.9));
@@ -314,7 +308,6 @@ TEST(learn_pays) {
     for (int i = 0; i < 16; i++) learn_feed(l, owner, seconds);
     assert_true(learn_pays(l, 1, 0.97, 0));
     assert_false(learn_pays(l, 1, 0.99, 0)); /* a plan is kept that is a fiftieth from the best */
-    free(l);
 }
 
 /* Scatter makes predictions uncertain, less so with time; what a gain must be goes by it. */
@@ -324,7 +317,7 @@ TEST(learn_uncertainty) {
     int owner[N];
     for (int t = 0; t < N; t++) owner[t] = t % U;
     evn_problem p = {.tasks = N, .units = U};
-    struct learn *l = learner(&p);
+    HEAP struct learn *l = learner(&p);
     double early = 0;
     for (int i = 0; i < 200; i++) {
         for (int t = 0; t < N; t++) seconds[t] = 0.5 + draw(&seed);
@@ -345,7 +338,6 @@ TEST(learn_uncertainty) {
     }
     assert_true(learn_uncertainty(l) > 1.5 * error);
     assert_true(learn_makespan(l, owner) > 1.5 * learn_even(l));
-    free(l);
 }
 
 /* Whoever looked in vain asks again later and later, but at once when things are much worse, or
@@ -358,7 +350,7 @@ TEST(learn_patience) {
         owner[t] = t % U;
     }
     evn_problem p = {.tasks = N, .units = U};
-    struct learn *l = learner(&p);
+    HEAP struct learn *l = learner(&p);
     for (int i = 0; i < 5; i++) feed(l, owner, cost, speed, -1, -1);
     const double now = 1.2 * learn_even(l), even = learn_even(l);
     assert_false(learn_asks(l, now, 0.996 * now));
@@ -384,7 +376,6 @@ TEST(learn_patience) {
     assert_true(learn_asks(l, 1.5 * even, even));
     learn_moves(l, 1.5 * even, even);
     assert_false(learn_asks(l, 1.5 * even, even)); /* not before it was measured */
-    free(l);
 }
 
 /* ---- interval ---- */
@@ -393,7 +384,7 @@ TEST(learn_patience) {
  * others would like 5 / 0.5 = 10 each and get 2.5. */
 TEST(interval_step) {
     evn_problem p = {.tasks = 30, .units = 3};
-    evn_schedule *s = open_or_fail("interval", &p);
+    OWN(schedule) *s = open_or_fail("interval", &p);
     assert_string_equal(evn_schedule_text(s), "interval:iterations=40");
     int owner[30], share[3];
     double seconds[30];
@@ -405,7 +396,6 @@ TEST(interval_step) {
     evn_schedule_learn(s, owner, seconds);
     count(evn_schedule_owner(s), 30, 3, share);
     assert_memory_equal(share, ((int[]){5, 13, 12}), sizeof share);
-    evn_schedule_close(s);
 }
 
 /* A loop in a virtual clock, with speeds and spikes that the schedule is not told. */
@@ -419,7 +409,7 @@ struct world {
  * perfectly even it takes without the spike. */
 static double go(struct world *w, int spiked_unit, int spiked_task) {
     double *seconds = malloc(sizeof *seconds * (size_t)w->tasks), time[8] = {0};
-    int *owner = malloc(sizeof *owner * (size_t)w->tasks);
+    HEAP int *owner = malloc(sizeof *owner * (size_t)w->tasks);
     memcpy(owner, evn_schedule_owner(w->s), sizeof *owner * (size_t)w->tasks);
     double work = 0, total_speed = 0, longest = 0;
     for (int t = 0; t < w->tasks; t++) {
@@ -434,7 +424,6 @@ static double go(struct world *w, int spiked_unit, int spiked_task) {
         longest = fmax(longest, time[u]);
     }
     assert_ok(evn_schedule_learn(w->s, owner, seconds));
-    free(owner);
     free(seconds);
     return longest / (work / total_speed);
 }
@@ -538,11 +527,10 @@ TEST(bad_options) {
         assert_null(s);
         assert_true(strlen(evn_message()) > 20);
     }
-    evn_schedule *s = open_or_fail("interval:iterations=5", &p);
+    OWN(schedule) *s = open_or_fail("interval:iterations=5", &p);
     assert_int_equal(evn_schedule_import(s, "interval:iterations=5 4 tasks 2 units: 1*1 2*0 1*1"),
                      EVN_USAGE);
     assert_ok(evn_schedule_import(s, "interval:iterations=5 4 tasks 2 units: 1*0 3*1"));
-    evn_schedule_close(s);
 }
 
 RUN_TESTS(NULL, NULL)

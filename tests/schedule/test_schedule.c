@@ -71,27 +71,24 @@ static void goes_on(evn_schedule *s, const char *spec, const evn_problem *p) {
     if (!*why || why[strlen(why) - 1] != '\n' || strstr(why, "nan"))
         fail_msg("%s: explained as \"%s\"", spec, why);
     free(why);
-    char *text = evn_schedule_export(s);
+    HEAP char *text = evn_schedule_export(s);
     assert_non_null(text);
-    evn_schedule *copy = open_or_fail(spec, p);
+    OWN(schedule) *copy = open_or_fail(spec, p);
     if (evn_schedule_import(copy, text)) fail_msg("%s: %s", text, evn_message());
     assert_memory_equal(evn_schedule_owner(copy), evn_schedule_owner(s),
                         sizeof(int) * (size_t)p->tasks);
-    char *again = evn_schedule_export(copy);
+    HEAP char *again = evn_schedule_export(copy);
     assert_string_equal(text, again);
-    free(again);
-    free(text);
-    evn_schedule_close(copy);
 }
 
 /* Six instances: every task once on a unit that exists, none starved when tasks suffice, and the
  * same again from the same input. */
 static void conforms(const char *spec, int tasks, int units, int kind) {
     const size_t n = (size_t)tasks;
-    double *w = malloc(sizeof *w * n), *seconds = malloc(sizeof *seconds * n);
+    HEAP double *w = malloc(sizeof *w * n), *seconds = malloc(sizeof *seconds * n);
     double speed[8] = {1, 2, 1, 1, 3, 1, 1, 1};
-    int *owner = malloc(sizeof *owner * n), *first = malloc(sizeof *first * n * 6);
-    evn_link *link = malloc(sizeof *link * 2 * n);
+    HEAP int *owner = malloc(sizeof *owner * n), *first = malloc(sizeof *first * n * 6);
+    HEAP evn_link *link = malloc(sizeof *link * 2 * n);
     fill(w, tasks, kind);
     evn_problem p = {.tasks = tasks,
                      .weight = w,
@@ -120,7 +117,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
         if (t + 8 < tasks) link[p.links++] = (evn_link){{t, t + 8}, bytes};
     }
     for (int again = 0; again < 2; again++) {
-        evn_schedule *s = open_or_fail(spec, &p);
+        OWN(schedule) *s = open_or_fail(spec, &p);
         for (int i = 0; i < 6; i++) {
             assert_ok(evn_schedule_simulate(s, owner, seconds));
             int *had = calloc((size_t)units, sizeof *had);
@@ -143,13 +140,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
             assert_int_equal(evn_schedule_instance(s), i + 1);
         }
         if (!again) goes_on(s, spec, &p);
-        evn_schedule_close(s);
     }
-    free(w);
-    free(seconds);
-    free(owner);
-    free(first);
-    free(link);
 }
 
 TEST(conformance) {
@@ -167,7 +158,7 @@ TEST(conformance) {
 TEST(static) {
     evn_problem p = {.tasks = 10, .units = 4};
     static const int expected[] = {0, 0, 0, 1, 1, 1, 2, 2, 3, 3};
-    evn_schedule *s = open_or_fail("static", &p);
+    OWN(schedule) *s = open_or_fail("static", &p);
     assert_memory_equal(evn_schedule_owner(s), expected, sizeof expected);
     assert_int_equal(evn_schedule_chunk(s), 0);
     assert_true(schedule_settled(s));
@@ -182,7 +173,6 @@ TEST(static) {
     evn_schedule_close(s);
     s = open_or_fail("static:chunk=1000000000", &p); /* all to the first */
     for (int t = 0; t < 10; t++) assert_int_equal(evn_schedule_owner(s)[t], 0);
-    evn_schedule_close(s);
 }
 
 TEST(imbalance) {
@@ -200,7 +190,7 @@ TEST(imbalance) {
 
 TEST(dynamic_memory) {
     evn_problem p = {.tasks = 4, .units = 2};
-    evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=2", &p);
+    OWN(schedule) *s = open_or_fail("dynamic:chunk=1,memorize=2", &p);
     static const int a[] = {0, 1, 0, 1}, b[] = {1, 1, 0, 1}, c[] = {0, 0, 0, 1};
     static const double t[] = {1, 1, 1, 1};
     assert_int_equal(evn_schedule_chunk(s), 1);
@@ -217,7 +207,6 @@ TEST(dynamic_memory) {
     s = open_or_fail("dynamic:memorize=0", &p);
     for (int i = 0; i < 50; i++) evn_schedule_learn(s, a, t);
     assert_int_equal(evn_schedule_chunk(s), 1);
-    evn_schedule_close(s);
 }
 
 /* Texts of plans that are none; those that are: goes_on(). */
@@ -225,7 +214,7 @@ TEST(import) {
     double w[12];
     fill(w, 12, 4);
     evn_problem p = {.tasks = 12, .weight = w, .units = 3};
-    evn_schedule *s = open_or_fail("static", &p);
+    OWN(schedule) *s = open_or_fail("static", &p);
     static const char *const bad[] = {
         "",
         "static",
@@ -243,7 +232,6 @@ TEST(import) {
         assert_int_equal(evn_schedule_import(s, bad[i]), EVN_USAGE);
         assert_memory_equal(evn_schedule_owner(s), before, sizeof before);
     }
-    evn_schedule_close(s);
 }
 
 TEST(bad_input) {

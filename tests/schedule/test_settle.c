@@ -5,11 +5,8 @@
  * ctest -R
  * '^settle$' */
 #include "schedule/open.h"
-#include <evener/schedule.h>
 #include <malloc.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TASKS = 4000, UNITS = 200, INSTANCES = 60, EXACT = 6, NOISY = 15 };
 
@@ -68,7 +65,7 @@ static void settles(const char *spec, int tasks, int units, int links, double no
                            .instances = 1000};
     const int until = noise > 0 ? NOISY : EXACT;
     unsigned long long seed = 5;
-    evn_schedule *s = open_or_fail(spec, &p);
+    OWN(schedule) *s = open_or_fail(spec, &p);
     double first = 0;
     for (int i = 0; i < INSTANCES; i++) {
         const double ratio = run(s, tasks, noise, &seed, seconds) / even;
@@ -86,7 +83,6 @@ static void settles(const char *spec, int tasks, int units, int links, double no
         memcpy(before, owner, (size_t)tasks * sizeof *owner);
         assert_ok(evn_schedule_learn(s, before, seconds));
     }
-    evn_schedule_close(s);
 }
 
 /* Any task to any unit. */
@@ -113,7 +109,7 @@ TEST(memory) {
     for (int k = 0; k < 5; k++) {
         unsigned long long seed = 1;
         const struct mallinfo2 before = mallinfo2();
-        evn_schedule *s = open_or_fail(specs[k], &p);
+        OWN(schedule) *s = open_or_fail(specs[k], &p);
         for (int i = 0; i < NOISY; i++) {
             assert_true(run(s, TASKS, 0.1, &seed, seconds) >= even);
             assert_ok(evn_schedule_learn(s, evn_schedule_owner(s), seconds));
@@ -122,7 +118,6 @@ TEST(memory) {
         const double bytes =
             (double)(now.uordblks + now.hblkhd) - (double)(before.uordblks + before.hblkhd);
         if (bytes > 122 * TASKS) fail_msg("%s keeps %.1f bytes a task", specs[k], bytes / TASKS);
-        evn_schedule_close(s);
     }
 }
 

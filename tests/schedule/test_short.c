@@ -5,10 +5,7 @@
 #include "schedule/open.h"
 #include "domain/lessons.h"
 #include "schedule/version.h"
-#include <evener/schedule.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TASKS = 64, UNITS = 2, MANY = 4096, MOST = 100000 };
 #define STEP     1e-4 /* s of an instance on undisturbed units */
@@ -134,7 +131,7 @@ static double seconds[MOST];
 
 /* How often the policy learns in `instances`. */
 static int lessons(int tasks, double length, int instances) {
-    evn_schedule *s = open_even("auto", tasks, length, owner, seconds);
+    OWN(schedule) *s = open_even("auto", tasks, length, owner, seconds);
     const unsigned before = schedule_version(s);
     for (int i = 0; i < instances; i++) {
         seconds[0] = seconds[1] * (i % 2 ? 1.01 : 0.99);
@@ -142,7 +139,6 @@ static int lessons(int tasks, double length, int instances) {
     }
     assert_int_equal(evn_schedule_instance(s), instances);
     const int count = (int)(schedule_version(s) - before);
-    evn_schedule_close(s);
     return count;
 }
 
@@ -165,7 +161,7 @@ TEST(costs) {
  * move; 0: none do. */
 static int moves_after(int tasks, double length, int instances) {
     const evn_problem p = {.tasks = tasks, .units = UNITS, .instances = instances};
-    evn_schedule *s = open_or_fail("map", &p);
+    OWN(schedule) *s = open_or_fail("map", &p);
     int after = 0;
     memcpy(owner, evn_schedule_owner(s), (size_t)tasks * sizeof *owner);
     for (int i = 1; !after && i <= instances; i++) {
@@ -173,7 +169,6 @@ static int moves_after(int tasks, double length, int instances) {
         assert_ok(evn_schedule_learn(s, owner, seconds));
         if (memcmp(owner, evn_schedule_owner(s), (size_t)tasks * sizeof *owner) != 0) after = i;
     }
-    evn_schedule_close(s);
     return after;
 }
 
@@ -214,8 +209,8 @@ TEST(own_array) {
     static const char *const texts[] = {"auto", "map", "interval", "guided:size", "guided:time"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int shorter = 0; shorter < 2; shorter++) {
-            evn_schedule *a = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
-            evn_schedule *b = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
+            OWN(schedule) *a = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
+            OWN(schedule) *b = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
             for (int t = 0; t < TASKS; t++) seconds[t] *= 1 + t % 7;
             for (int n = 0; n < 200; n++) {
                 memcpy(owner, evn_schedule_owner(b), TASKS * sizeof *owner);
@@ -224,8 +219,6 @@ TEST(own_array) {
                 assert_memory_equal(evn_schedule_owner(a), evn_schedule_owner(b),
                                     TASKS * sizeof *owner);
             }
-            evn_schedule_close(a);
-            evn_schedule_close(b);
         }
 }
 
@@ -265,8 +258,8 @@ static int decide_alike(evn_schedule *told, evn_schedule *other) {
 /* It decides as one that is told all times, in each instance, where these are so long that the
  * times of all tasks are added up. */
 TEST(apart) {
-    evn_schedule *told = open_even("map", MANY, 1, owner, seconds);
-    evn_schedule *apart = open_even("map", MANY, 1, owner, seconds);
+    OWN(schedule) *told = open_even("map", MANY, 1, owner, seconds);
+    OWN(schedule) *apart = open_even("map", MANY, 1, owner, seconds);
     unsigned long long seed = 1;
     int means = 0, agreed = 0, moves = 0;
     assert_int_equal(lessons_suffice(apart), 1);
@@ -281,8 +274,6 @@ TEST(apart) {
     }
     if (means < 10 || agreed < 2 || moves < 3)
         fail_msg("%d means, %d of them of several looks, %d moves", means, agreed, moves);
-    evn_schedule_close(told);
-    evn_schedule_close(apart);
 }
 
 static evn_status teach_units(evn_schedule *s, int same) {
@@ -295,8 +286,8 @@ static evn_status teach_units(evn_schedule *s, int same) {
 /* So does one in the same process, which looks at tasks' times in few of the short instances, and
  * finds out then whether they are times. */
 TEST(units_suffice) {
-    evn_schedule *told = open_even("map", MANY, 1, owner, seconds);
-    evn_schedule *units = open_even("map", MANY, 1, owner, seconds);
+    OWN(schedule) *told = open_even("map", MANY, 1, owner, seconds);
+    OWN(schedule) *units = open_even("map", MANY, 1, owner, seconds);
     unsigned long long seed = 1;
     int moves = 0, same = 0, refused = 0;
     for (int i = 0; i < 6000; i++) {
@@ -311,8 +302,6 @@ TEST(units_suffice) {
     for (int i = 0; i < 400; i++) refused += teach_units(units, 1) == EVN_USAGE;
     if (moves < 3 || refused < 2 || refused > 40)
         fail_msg("%d moves, wrong times refused in %d of 400 instances", moves, refused);
-    evn_schedule_close(told);
-    evn_schedule_close(units);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -5,10 +5,7 @@
 #include "schedule/open.h"
 #include "schedule/version.h"
 #include "schedule/weigh.h"
-#include <evener/schedule.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TASKS = 400, UNITS = 4, STEPS = 200 };
 
@@ -55,7 +52,7 @@ TEST(learnt) {
         long moved = 0;
         atoms(weight, 0);
         const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
-        evn_schedule *s = open_or_fail(of[i].text, &p);
+        OWN(schedule) *s = open_or_fail(of[i].text, &p);
         for (int step = 0; step < STEPS; step++) {
             memcpy(before, evn_schedule_owner(s), sizeof before);
             atoms(weight, step);
@@ -68,7 +65,6 @@ TEST(learnt) {
         sum /= STEPS - 60;
         if (sum > of[i].most) fail_msg("%s: %.3f of even", of[i].text, sum);
         if (moved > TASKS * 5) fail_msg("%s: %ld tasks moved", of[i].text, moved);
-        evn_schedule_close(s);
     }
 }
 
@@ -92,9 +88,8 @@ TEST(planned) {
             }
             if (time[0] > 1.05 * time[1])
                 fail_msg("%s: %g, and a fresh plan %g", of[i], time[0], time[1]);
-            char *why = evn_schedule_explain(s);
+            HEAP char *why = evn_schedule_explain(s);
             assert_non_null(why);
-            free(why);
             evn_schedule_close(fresh);
         }
         evn_schedule_close(s);
@@ -109,7 +104,7 @@ TEST(scale) {
         int owner[TASKS], kept[TASKS];
         atoms(weight, 50);
         const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
-        evn_schedule *s = open_or_fail(of[i], &p);
+        OWN(schedule) *s = open_or_fail(of[i], &p);
         for (int step = 0; step < 100; step++) run(s, weight, owner);
         memcpy(kept, evn_schedule_owner(s), sizeof kept);
         for (int step = 0; step < 40; step++) {
@@ -118,7 +113,6 @@ TEST(scale) {
             run(s, weight, owner);
             assert_memory_equal(owner, kept, sizeof kept);
         }
-        evn_schedule_close(s);
     }
 }
 
@@ -130,7 +124,7 @@ TEST(same_and_none) {
         int owner[TASKS];
         atoms(weight, 20);
         const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
-        evn_schedule *s = open_or_fail(of[i], &p);
+        OWN(schedule) *s = open_or_fail(of[i], &p);
         for (int step = 0; step < 10; step++) run(s, weight, owner);
         const unsigned version = schedule_version(s);
         assert_ok(schedule_weights(s, weight));
@@ -149,7 +143,6 @@ TEST(same_and_none) {
         weight[5] = NAN;
         assert_int_equal(schedule_weights(s, weight), EVN_USAGE);
         assert_true(evn_schedule_problem(s)->weight[5] == kept);
-        evn_schedule_close(s);
     }
 }
 

@@ -2,18 +2,11 @@
  * whole or as they were. Run: ctest -R '^open$' */
 #include <cjson/cJSON.h>
 #include <dirent.h>
-#include <evener.h>
 #include <evener/change.h>
-#include <evener/loop.h>
-#include <evener/machine.h>
 #include <evener/open.h>
-#include <evener/place.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -75,11 +68,10 @@ static char *read_text(const char *path) {
 }
 
 static cJSON *read_json(const char *path) {
-    char *text = read_text(path);
+    HEAP char *text = read_text(path);
     assert_non_null(text);
     cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
     assert_non_null(root);
-    free(text);
     return root;
 }
 
@@ -339,9 +331,8 @@ TEST_WITH(schedule_before, clear, NULL) {
 
 /* A machine of the program's: the session leaves it open. */
 TEST_WITH(given_machine, clear, NULL) {
-    evn_machine *machine;
     evn_session *s;
-    assert_ok(evn_machine_open(&machine));
+    OWN(machine) *machine = OPEN(machine);
     for (int i = 0; i < 2; i++) {
         const evn_open_options options = {"2:CPU:1", NULL, EVN_OVERSUBSCRIBE, NULL, machine};
         assert_ok(evn_open_with(&s, &options));
@@ -350,7 +341,6 @@ TEST_WITH(given_machine, clear, NULL) {
         assert_ok(evn_close(s));
     }
     assert_true(evn_machine_cores(machine) > 0);
-    evn_machine_close(machine);
 }
 
 /* With EVN_NO_ENVIRONMENT no variable is looked at, whatever it says, and "default" is a name. */
@@ -746,10 +736,9 @@ static void *in_thread(void *(*function)(void *), void *arg) {
 
 TEST_WITH(other_thread, clear, NULL) {
     const evn_problem problem = {.tasks = TASKS};
-    evn_place *place;
     assert_ok(evn_open(&of_main, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     assert_ok(evn_open_loop(&loop_of_main, of_main, "static", &problem));
-    assert_ok(evn_place_open(&place, evn_session_units(of_main), 0.5));
+    evn_place *place = OPEN(place, evn_session_units(of_main), 0.5);
     assert_int_equal((intptr_t)in_thread(call_all, place), 6);
     assert_ok(evn_loop_run(loop_of_main, touch, NULL));
     evn_place_close(place);
@@ -766,8 +755,7 @@ TEST_WITH(opened_anew, clear, NULL) {
     int region[4], turned[4];
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     evn_session *s = open_on("2:GPU:1", "emulated:2");
-    evn_place *place;
-    assert_ok(evn_place_open(&place, evn_session_units(s), 0.5));
+    evn_place *place = OPEN(place, evn_session_units(s), 0.5);
     for (int i = 0; i < 4; i++)
         assert_ok(evn_place_add(place, memory[i], sizeof *memory, &region[i]));
     for (int i = 0; i < 4; i++) turned[i] = region[i == 0 ? 3 : i == 3 ? 0 : i];
@@ -797,8 +785,7 @@ TEST_WITH(collect_changed, clear, NULL) {
     int region[4];
     evn_session *s = open_on("1:GPU:1", "emulated");
     evn_loop *loop = open_loop(s, "static", 2);
-    evn_place *place;
-    assert_ok(evn_place_open(&place, evn_session_units(s), 0.5));
+    evn_place *place = OPEN(place, evn_session_units(s), 0.5);
     for (int i = 0; i < 4; i++)
         assert_ok(evn_place_add(place, &memory[i], sizeof *memory, &region[i]));
     assert_ok(evn_session_place(s, loop, place, 1, region, &both));

@@ -5,15 +5,8 @@
  * Each case is a run of its own: a child that opens the session becomes its supervisor, and the
  * ranks are that one's children. Run: ctest -R open-ranks */
 #include "check.h"
-#include <evener.h>
-#include <evener/cluster.h>
-#include <evener/loop.h>
 #include <evener/open.h>
-#include <evener/place.h>
-#include <evener/schedule.h>
-#include <evener/unit.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { RANKS = 3, TASKS = 12, VALUES = 5, FAILED = 9 };

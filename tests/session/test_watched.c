@@ -1,13 +1,10 @@
 /* Counters that other processes read (<evener/watch.h>): those of loops that are opened again under
  * a name, of more loops than there is room for, and of children. Run: ctest -R '^watched$' */
 #include <dirent.h>
-#include <evener.h>
-#include <evener/loop.h>
 #include <evener/open.h>
 #include <evener/watch.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <signal.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* The cases of one-sided memory. What is put is made from (from, to, round), so that the receiver
  * knows by itself what must have come. */
 #include "shared/cases.h"
+#include "own.h"
 #include <evener/device.h>
 #include "wire/ranks.h"
 #include <evener/clock.h>
@@ -50,7 +51,7 @@ static size_t bytes_of(int rank) { return rank % 3 == 2 ? 0 : (size_t)(1 + rank)
 static void parts(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     for (int again = 0; again < 3; again++) {
-        evn_shared *s = shared_of(c, bytes_of(me), again, per_node);
+        OWN(shared) *s = shared_of(c, bytes_of(me), again, per_node);
         unsigned char *mine = evn_shared_memory(s);
         must(!!mine == !!bytes_of(me) && mine == evn_shared_pointer(s, me));
         must((uintptr_t)mine % (uintptr_t)sysconf(_SC_PAGESIZE) == 0);
@@ -69,7 +70,6 @@ static void parts(evn_cluster *c, int per_node) {
             const unsigned char *theirs = evn_shared_pointer(s, r);
             if (theirs) must(theirs[0] == 0xa5 && theirs[bytes_of(r) - 1] == 0xa5);
         }
-        evn_shared_close(s);
     }
     evn_shared_close(NULL);
 }
@@ -78,7 +78,7 @@ static void parts(evn_cluster *c, int per_node) {
 static void two(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c), next = (me + 1) % size;
     const int previous = (me + size - 1) % size;
-    evn_shared *a = shared_of(c, 8, 1, per_node), *b = shared_of(c, 8, 1, per_node);
+    OWN(shared) *a = shared_of(c, 8, 1, per_node), *b = shared_of(c, 8, 1, per_node);
     const uint64_t one = 100 + (uint64_t)me, other = 200 + (uint64_t)me;
     must_ok(evn_shared_put_signal(b, next, 0, &other, 8, 0));
     must_ok(evn_shared_wait(b, previous, 0, 1));
@@ -90,8 +90,6 @@ static void two(evn_cluster *c, int per_node) {
     must_ok(evn_shared_put_signal(a, next, 0, &one, 8, 0));
     must_ok(evn_shared_wait(a, previous, 0, 1));
     must(*(uint64_t *)evn_shared_memory(a) == 100 + (uint64_t)previous);
-    evn_shared_close(b);
-    evn_shared_close(a);
 }
 
 /* ---- puts and barriers ---- */
@@ -100,7 +98,7 @@ enum { BLOCK = 400 };
 
 static void everybody(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, (size_t)size * BLOCK * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, (size_t)size * BLOCK * 8, 0, per_node);
     uint64_t *block = malloc((size_t)size * BLOCK * 8), *mine = evn_shared_memory(s);
     must(block);
     for (long round = 0; round < 20; round++) {
@@ -115,13 +113,12 @@ static void everybody(evn_cluster *c, int per_node) {
         must_ok(evn_shared_barrier(s)); /* or the next round's would come before */
     }
     free(block);
-    evn_shared_close(s);
 }
 
 /* After a flush others may be told in any way. */
 static void flushed(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, (size_t)size * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, (size_t)size * 8, 0, per_node);
     for (int round = 1; round < 10; round++) {
         uint64_t said = (uint64_t)(1000 * round + me);
         for (int r = 0; r < size; r++) {
@@ -135,14 +132,13 @@ static void flushed(evn_cluster *c, int per_node) {
             must(((uint64_t *)evn_shared_memory(s))[r] == (uint64_t)(1000 * round + r));
         must_ok(evn_cluster_agree(c, EVN_OK));
     }
-    evn_shared_close(s);
 }
 
 /* A rank reads from all what they have written, while others read from it, and what it has put
  * itself; all gets are under way together. */
 static void gets(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, (size_t)(2 * BLOCK + size) * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, (size_t)(2 * BLOCK + size) * 8, 0, per_node);
     uint64_t *got = malloc((size_t)size * (BLOCK + 2) * 8), *mine = evn_shared_memory(s);
     must(got);
     for (long round = 0; round < 10; round++) {
@@ -172,14 +168,13 @@ static void gets(evn_cluster *c, int per_node) {
     evn_shared_count(s, &n);
     must(n.gets == 20 * (size - 1) && n.got_bytes == 10.0 * (size - 1) * 8 * (BLOCK + 1));
     free(got);
-    evn_shared_close(s);
 }
 
 /* A column of each rank's square goes to a row of all others' squares, and into a column. */
 static void blocks(evn_cluster *c, int per_node) {
     enum { SIDE = 7 };
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, (size_t)(size * SIDE * SIDE) * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, (size_t)(size * SIDE * SIDE) * 8, 0, per_node);
     uint64_t square[SIDE * SIDE], *mine = evn_shared_memory(s);
     for (int turned = 0; turned < 2; turned++) {
         const evn_shared_blocks column = {8, SIDE, SIDE * 8, turned ? 8 : SIDE * 8};
@@ -213,7 +208,6 @@ static void blocks(evn_cluster *c, int per_node) {
     must_give(evn_shared_put_blocks(NULL, 0, 0, square, &(evn_shared_blocks){8, 1, 8, 8}),
               EVN_USAGE);
     must_ok(evn_shared_put_blocks(s, 0, 0, NULL, &(evn_shared_blocks){8, 0, 8, 8}));
-    evn_shared_close(s);
 }
 
 /* From each rank's device to all others' parts, and from there into devices. */
@@ -224,7 +218,7 @@ static void arrays(evn_cluster *c, int per_node) {
         {1, 0, 8}, {1000, 0, 8}, {1000, 7, 8}, {37, 1, 24}, {5, 90, 8}};
     const int rank = evn_cluster_rank(c), size = evn_cluster_size(c);
     for (size_t a = 0; a < sizeof of / sizeof *of; a++) {
-        evn_shared *s;
+        OWN(shared) *s;
         must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.per_node = per_node, .array = of[a]}));
         const long long block = of[a].block ? of[a].block : (of[a].count + size - 1) / size;
         size_t at[64] = {0};
@@ -244,17 +238,16 @@ static void arrays(evn_cluster *c, int per_node) {
         must(evn_shared_is_here(s, -1) == -1);
         must(evn_shared_at(s, of[a].count) == (size_t)-1);
         must(evn_shared_element(s, own) == -1);
-        evn_shared_close(s);
     }
 }
 
 static void devices(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     const size_t bytes = BLOCK * 8;
-    evn_shared *s = shared_of(c, (size_t)size * bytes, 0, per_node);
-    evn_device *device;
-    evn_queue *q;
-    evn_buffer *b;
+    OWN(shared) *s = shared_of(c, (size_t)size * bytes, 0, per_node);
+    OWN(device) *device;
+    OWN(queue) *q;
+    OWN(buffer) *b;
     uint64_t data[BLOCK];
     must_ok(evn_device_open(&device, "emulated", 0));
     must_ok(evn_queue_open(&q, device));
@@ -286,10 +279,6 @@ static void devices(evn_cluster *c, int per_node) {
     must_give(evn_shared_get_device(s, 0, 0, q, b, 2 * bytes, 8), EVN_USAGE);
     must_give(evn_shared_get_device(NULL, 0, 0, q, b, 0, 8), EVN_USAGE);
     must_ok(evn_shared_barrier(s));
-    evn_buffer_close(b);
-    evn_queue_close(q);
-    evn_device_close(device);
-    evn_shared_close(s);
 }
 
 /* ---- atomic updates and locks ---- */
@@ -298,7 +287,7 @@ static void devices(evn_cluster *c, int per_node) {
 static void atomics(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c), home = size - 1;
     const int times = per_node ? 20 : 20000, all = size * times;
-    evn_shared *s = shared_of(c, 32 + (size_t)all * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, 32 + (size_t)all * 8, 0, per_node);
     for (int i = 0; i < times; i++) {
         int64_t ticket = 1, swap[2] = {0};
         double half = 0.5;
@@ -327,7 +316,6 @@ static void atomics(evn_cluster *c, int per_node) {
     must_give(evn_shared_atomic(s, 0, 0, (evn_atomic)4, value), EVN_USAGE);
     must_give(evn_shared_atomic(s, 0, 0, (evn_atomic)-1, value), EVN_USAGE);
     must_give(evn_shared_atomic(s, 0, 0, EVN_ADD_INT64, NULL), EVN_USAGE);
-    evn_shared_close(s);
 }
 
 struct locked {
@@ -358,7 +346,7 @@ static void *count_locked(void *arg) {
 static void locks(evn_cluster *c, int per_node) {
     enum { TIMES = 10 };
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, LOCKS * 16, 1, per_node);
+    OWN(shared) *s = shared_of(c, LOCKS * 16, 1, per_node);
     struct locked of[2 * LOCKS];
     pthread_t id[2 * LOCKS];
     for (int i = 0; i < 2 * LOCKS; i++) {
@@ -375,7 +363,6 @@ static void locks(evn_cluster *c, int per_node) {
         must_give(evn_shared_lock(s, bad), EVN_USAGE);
         must_give(evn_shared_unlock(s, bad), EVN_USAGE);
     }
-    evn_shared_close(s);
 }
 
 /* ---- signals ---- */
@@ -387,7 +374,7 @@ enum { DATA, ROOM, RING_MAX = 8192 };
 static void ring(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     const int to = (me + 1) % size, from = (me + size - 1) % size;
-    evn_shared *s = shared_of(c, 2 * RING_MAX * 8, 2, per_node);
+    OWN(shared) *s = shared_of(c, 2 * RING_MAX * 8, 2, per_node);
     uint64_t *out = malloc(RING_MAX * 8), *in = evn_shared_memory(s);
     must(out);
     for (long round = 1; round <= 300; round++) {
@@ -402,7 +389,6 @@ static void ring(evn_cluster *c, int per_node) {
         must_ok(evn_shared_raise(s, from, ROOM));
     }
     free(out);
-    evn_shared_close(s);
 }
 
 /* Short ones as fast as they go: a signal that is before its data is found here. Ranks beyond an
@@ -410,7 +396,7 @@ static void ring(evn_cluster *c, int per_node) {
 static void order(evn_cluster *c, int per_node) {
     enum { WORDS = 24, ROUNDS = 4000 };
     const int me = evn_cluster_rank(c), peer = me ^ 1;
-    evn_shared *s = shared_of(c, WORDS * 8, 1, per_node);
+    OWN(shared) *s = shared_of(c, WORDS * 8, 1, per_node);
     volatile uint64_t *in = evn_shared_memory(s);
     uint64_t out[WORDS];
     const int rounds = evn_shared_pointer(s, peer) ? ROUNDS : ROUNDS / 20;
@@ -424,14 +410,13 @@ static void order(evn_cluster *c, int per_node) {
         if (me % 2 == 0)
             for (int i = WORDS; i-- > 0;) must(in[i] == (uint64_t)(round * WORDS + i));
     }
-    evn_shared_close(s);
 }
 
 /* What a neighbour's processor writes by itself is there with a signal, too. */
 static void direct(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     const int to = (me + 1) % size, from = (me + size - 1) % size;
-    evn_shared *s = shared_of(c, 1000 * 8, 2, per_node);
+    OWN(shared) *s = shared_of(c, 1000 * 8, 2, per_node);
     uint64_t *theirs = evn_shared_pointer(s, to);
     const int is_near = evn_shared_pointer(s, from) != NULL;
     for (long round = 1; round <= 200; round++) {
@@ -446,14 +431,13 @@ static void direct(evn_cluster *c, int per_node) {
         }
         if (theirs) must_ok(evn_shared_wait(s, to, 1, (unsigned long long)round));
     }
-    evn_shared_close(s);
 }
 
 /* Rank 0 serves the others as they come, each three times. */
 static void any(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, 0, 2, per_node);
-    evn_shared_signal *of = calloc((size_t)size, sizeof *of);
+    OWN(shared) *s = shared_of(c, 0, 2, per_node);
+    HEAP evn_shared_signal *of = calloc((size_t)size, sizeof *of);
     int left = size - 1, which = 0;
     must(of);
     of[0].from = -1;
@@ -472,8 +456,6 @@ static void any(evn_cluster *c, int per_node) {
     }
     if (me) must_ok(evn_shared_wait(s, 0, 0, 3));
     if (!me) must_give(evn_shared_wait_any(s, of, size, &which), EVN_USAGE);
-    free(of);
-    evn_shared_close(s);
 }
 
 /* ---- reductions ---- */
@@ -485,7 +467,7 @@ static double value_of(int rank, int i, int round) {
 static void reductions(evn_cluster *c, int per_node) {
     static const int counts[] = {0, 1, 31, 32, 33, 100};
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, 0, 0, per_node);
+    OWN(shared) *s = shared_of(c, 0, 0, per_node);
     for (int round = 0; round < 60; round++) {
         const int count = counts[round % 6];
         double value[100], sum[100], most[100];
@@ -506,13 +488,12 @@ static void reductions(evn_cluster *c, int per_node) {
     double none = me == size - 1 ? NAN : 1;
     must_ok(evn_shared_reduce(s, EVN_MAX, &none, 1));
     must(isnan(none));
-    evn_shared_close(s);
 }
 
 /* Nobody leaves a barrier before all have come. */
 static void barriers(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    evn_shared *s = shared_of(c, (size_t)size * 8, 0, per_node);
+    OWN(shared) *s = shared_of(c, (size_t)size * 8, 0, per_node);
     const uint64_t *mine = evn_shared_memory(s);
     for (uint64_t round = 1; round <= 100; round++) {
         if (round % 10 == (uint64_t)me % 10) usleep(500);
@@ -521,7 +502,6 @@ static void barriers(evn_cluster *c, int per_node) {
         must_ok(evn_shared_barrier(s));
         for (int r = 0; r < size; r++) must(mine[r] >= round && mine[r] <= round + 1);
     }
-    evn_shared_close(s);
 }
 
 /* ---- counts ---- */
@@ -580,13 +560,12 @@ static void *turn(void *p) {
 
 static void threads(evn_cluster *c, int per_node) {
     struct thread thread[THREADS];
-    evn_shared *s = shared_of(c, THREADS * SLOT * 8, 2 * THREADS, per_node);
+    OWN(shared) *s = shared_of(c, THREADS * SLOT * 8, 2 * THREADS, per_node);
     for (int i = 0; i < THREADS; i++) {
         thread[i] = (struct thread){s, evn_cluster_rank(c), evn_cluster_size(c), i, 0};
         must(!pthread_create(&thread[i].id, NULL, turn, &thread[i]));
     }
     for (int i = 0; i < THREADS; i++) must(!pthread_join(thread[i].id, NULL));
-    evn_shared_close(s);
 }
 
 /* Rank 0 computes. What a neighbour does to it is done meanwhile, without its help: it is told by a
@@ -611,7 +590,7 @@ static void be_deaf(const evn_shared *s, uint64_t *through, int size) {
 static void deaf(evn_cluster *c, int per_node) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
     const size_t blocks = (size_t)size * DEAF * 8;
-    evn_shared *s = shared_of(c, blocks + (size_t)size * 8, 1, per_node);
+    OWN(shared) *s = shared_of(c, blocks + (size_t)size * 8, 1, per_node);
     char *first = evn_shared_pointer(s, 0);
     uint64_t data[DEAF], *through = first ? (uint64_t *)(first + blocks) : NULL;
     must_ok(evn_shared_barrier(s));
@@ -629,7 +608,6 @@ static void deaf(evn_cluster *c, int per_node) {
         if (through) __atomic_store_n(&through[me], 1, __ATOMIC_RELEASE);
     }
     must_ok(evn_shared_barrier(s));
-    evn_shared_close(s);
 }
 
 /* ---- what ends a wait ---- */
@@ -638,7 +616,7 @@ void shared_stopped(evn_cluster *c, int per_node, double hurry, int locks) {
     static volatile int stop;
     const int me = evn_cluster_rank(c);
     stop = 0;
-    evn_shared *s = shared_of(c, 0, 1, per_node);
+    OWN(shared) *s = shared_of(c, 0, 1, per_node);
     evn_cluster_stop_on(c, &stop);
     if (locks && !me) must_ok(evn_shared_lock(s, 0));
     must_ok(evn_shared_barrier(s));
@@ -651,7 +629,6 @@ void shared_stopped(evn_cluster *c, int per_node, double hurry, int locks) {
     }
     stop = 0;
     if (locks && me) must_give(evn_shared_lock(s, 1), EVN_SYSTEM);
-    evn_shared_close(s);
 }
 
 void shared_dying(evn_cluster *c, int per_node, int locks) {

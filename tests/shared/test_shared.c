@@ -4,8 +4,6 @@
 #include "check.h"
 #include "shared/cases.h"
 #include "wire/ranks.h"
-#include <evener/clock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void test_alone(void **state) {
@@ -52,8 +50,8 @@ static const double LATENCY = 5e-3, BANDWIDTH = 1e8;
 static void late(evn_cluster *c) {
     enum { BYTES = 200000 };
     const int me = evn_cluster_rank(c);
-    evn_shared *s;
-    char *data = calloc(1, BYTES);
+    OWN(shared) *s;
+    HEAP char *data = calloc(1, BYTES);
     must(data);
     must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.bytes = BYTES + 8, .signals = 2}));
     must(evn_shared_pointer(s, me) && !evn_shared_pointer(s, 1 - me));
@@ -76,8 +74,6 @@ static void late(evn_cluster *c) {
     evn_shared_counts n;
     evn_shared_count(s, &n);
     must(n.near_puts == 0 && n.far_puts == (me ? 15 : 0));
-    free(data);
-    evn_shared_close(s);
 }
 
 static void test_emulated(void **state) {
@@ -90,14 +86,13 @@ static void test_emulated(void **state) {
 
 static void again(evn_cluster *c) {
     for (int i = 0; i < 200; i++) {
-        evn_shared *s;
+        OWN(shared) *s;
         /* twice the machine's memory in all, were it not given back */
         const size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * 4096 / 100 / 2;
         must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.bytes = bytes, .signals = 1}));
         unsigned char *mine = evn_shared_memory(s);
         must(!mine[0] && !mine[bytes / 2] && !mine[bytes - 1]);
         mine[0] = mine[bytes / 2] = mine[bytes - 1] = 1;
-        evn_shared_close(s);
     }
 }
 

@@ -7,8 +7,6 @@
 #include "tdbem/mesh/mesh_mirror.h"
 #include <complex.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { GROUP = 16, STEPS = 96 };
 

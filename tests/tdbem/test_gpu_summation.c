@@ -2,11 +2,9 @@
  * the bit where nothing is fused, else to rounding; blocks that do not fit the device together; a
  * device that is too small. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
  * there is none the test is skipped (exit status 77). Run: ctest -R tdbem-gpu */
-#include "check.h"
+#include "body.h"
 #include "device/devices.h"
 #include "tdbem/summation/history.h"
-#include "tdbem/layout/layout.h"
-#include "tdbem/matrices/slices.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <evener.h>
@@ -21,17 +19,15 @@ static const double air[4][3] = {{0, 0, 2}, {2, 0, 0}, {0, 0, -2}, {1.1, 0.3, 0.
 
 static int make_slices(void **state) {
     (void)state;
-    struct mesh *mesh;
     assert_ok(evn_machine_open(&machine));
-    assert_ok(mesh_open(&mesh, "sphere:2"));
+    OWN(mesh) *mesh = body("sphere:2");
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean, .points = 4, .point = air};
     assert_ok(slices_generate(&slices, mesh, &o, 2));
-    mesh_close(mesh);
     return 0;
 }
 
-static int drop_slices(void **state) {
+static int close_slices(void **state) {
     (void)state;
     slices_close(slices);
     evn_machine_close(machine);
@@ -63,11 +59,10 @@ static void open_host(struct host *h, const struct layout_options *o) {
     free(known);
     h->bytes = summation_sums_bytes(a);
     h->sums = memory(h->bytes * (size_t)a->blocks);
-    void *scratch = memory(summation_scratch(a, 1));
+    HEAP void *scratch = memory(summation_scratch(a, 1));
     for (int b = 0; b < a->blocks; b++)
         for (int t = 0; t < a->tiles; t++)
             summation_part(a, b, 1, t, h->past, h->sums + (size_t)b * h->bytes, scratch);
-    free(scratch);
 }
 
 static void close_host(struct host *h) {
@@ -117,7 +112,7 @@ static void node_sums(const struct host *h, int block, int span, char *out) {
         memcpy(out, h->sums + (size_t)block * h->bytes, h->bytes);
         return;
     }
-    char *right = memory(h->bytes);
+    HEAP char *right = memory(h->bytes);
     node_sums(h, block, span / 2, out);
     node_sums(h, block + span / 2, span / 2, right);
     if (h->layout->is.single)
@@ -126,7 +121,6 @@ static void node_sums(const struct host *h, int block, int span, char *out) {
     else
         for (size_t e = 0; e < h->bytes / sizeof(double); e++)
             ((double *)out)[e] += ((double *)right)[e];
-    free(right);
 }
 
 /* Sums of these blocks, and that no other is touched; regions that came for them. */
@@ -187,8 +181,8 @@ TEST(same_as_the_host) {
                                                  .group = groups[g],
                                                  .tile = 60,
                                                  .per_block = 17};
-                struct host h;
-                struct side d;
+                ENDS(close_host) struct host h;
+                ENDS(close_side) struct side d;
                 open_host(&h, &o);
                 open_side(&d, &h, test_device());
                 int block[16];
@@ -199,8 +193,6 @@ TEST(same_as_the_host) {
                 assert_int_equal(check(&d, &h, 4, (const int[]){1, 2, 5, 9}), 0);
                 assert_int_equal(check(&d, &h, 5, (const int[]){2, 3, 4, 5, 6}), 0);
                 assert_int_equal(check(&d, &h, 1, (const int[]){7}), 0);
-                close_side(&d);
-                close_host(&h);
             }
 }
 
@@ -224,9 +216,8 @@ TEST(out_of_core) {
             double share = 0, memory = 1e5;
             for (; share * memory < room * (double)largest; memory += 4096) {
                 char text[64];
-                evn_device *device;
                 snprintf(text, sizeof text, "emulated:1,memory=%.0fB", memory);
-                assert_ok(evn_device_open(&device, text, 0));
+                evn_device *device = OPEN(device, text, 0);
                 if (summation_gpu_share(&share, h.layout, h.past, device)) share = 0;
                 evn_device_close(device);
                 if (share * memory >= room * (double)largest) break;
@@ -254,19 +245,16 @@ TEST(out_of_core) {
 
 TEST(too_small) {
     const struct layout_options o = {.kind = LAYOUT_ROWS, .group = 8};
-    struct host h;
-    evn_device *device;
+    ENDS(close_host) struct host h;
     double share;
     open_host(&h, &o);
-    assert_ok(evn_device_open(&device, "emulated:1,memory=200kB", 0));
+    OWN(device) *device = OPEN(device, "emulated:1,memory=200kB", 0);
     assert_fails(summation_gpu_share(&share, h.layout, h.past, device), EVN_MEMORY,
                  "0.200 MB of memory");
-    evn_device_close(device);
-    close_host(&h);
 }
 
 int main(void) {
     const int missing = test_devices(&summation_double_8_kernels, NULL);
     if (missing) return missing;
-    return run_all_tests(make_slices, drop_slices);
+    return run_all_tests(make_slices, close_slices);
 }

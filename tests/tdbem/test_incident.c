@@ -10,11 +10,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "check.h"
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
+#include "body.h"
 
 static double largest(const double *a, int n) {
     double max = 0;
@@ -26,14 +22,14 @@ static double largest(const double *a, int n) {
  */
 
 TEST(loads) {
-    struct mesh *mesh;
     struct incident *in;
     struct pulse pulse;
     const tdbem_wave along = {.at = {1, 2, 2}, .amplitude = 1};
     const tdbem_incidence d = {.waves = 1, .wave = &along};
-    ok(mesh_open(&mesh, "sphere:2"));
-    double *l = malloc(sizeof *l * (size_t)mesh->vertices),
-           *sum = calloc((size_t)mesh->vertices, sizeof *sum), *other = malloc(sizeof *l * 1000);
+    OWN(mesh) *mesh = body("sphere:2");
+    HEAP double *l = malloc(sizeof *l * (size_t)mesh->vertices),
+                *sum = calloc((size_t)mesh->vertices, sizeof *sum),
+                *other = malloc(sizeof *l * 1000);
     ok(pulse_read(&pulse, "gaussian:sigma=0.3"));
     ok(incident_open(&in, mesh, TDBEM_RIGID, 0.5, 0.1, 2, &d, &pulse));
     assert_true(fabs(in->pulse.t0 - (6.5 * 0.3 + 0.5)) < 1e-2);
@@ -83,10 +79,6 @@ TEST(loads) {
         if (pulse_read(&pulse, bad[i]) != EVN_USAGE) fail_msg("\"%s\" was understood", bad[i]);
     ok(pulse_read(&pulse, "ricker:t0=4,sigma=2"));
     assert_true(pulse_value(&pulse, 4) == 1 && fabs(pulse_value(&pulse, 6)) < 1e-15);
-    free(l);
-    free(sum);
-    free(other);
-    mesh_close(mesh);
 }
 
 /* What l_n means, for any wave: the integral over a step of rate/c dp/dt + slope dp/dn + p/longest,
@@ -135,11 +127,10 @@ TEST(loads_mean) {
                                        {1, {1.5, 0, 0}, 0.7, 0.2},
                                        {0, {-1, 0, 1}, -0.4, 0.1}};
     static const char *const pulse_of[] = {"gaussian:sigma=0.5", "ricker:sigma=0.6"};
-    struct mesh *m;
     struct pulse pulse;
-    ok(mesh_open(&m, "sphere:1"));
-    double *l = malloc(sizeof *l * (size_t)m->vertices),
-           *plain = malloc(sizeof *l * (size_t)m->vertices);
+    OWN(mesh) *m = body("sphere:1");
+    HEAP double *l = malloc(sizeof *l * (size_t)m->vertices),
+                *plain = malloc(sizeof *l * (size_t)m->vertices);
     for (int kind = 0; kind < 4; kind++)
         for (int first = 0; first < 3; first++) {
             struct incident *in;
@@ -161,19 +152,15 @@ TEST(loads_mean) {
                 fail_msg("case %d %d: %.3g of %.3g", kind, first, worst, most);
             incident_close(in);
         }
-    free(l);
-    free(plain);
-    mesh_close(m);
 }
 
 /* A source's right-hand sides do not vanish together one by one, but all in all they do: nothing
  * would stay on the body. */
 TEST(no_flux) {
     static const tdbem_wave source[] = {{1, {0.2, 0.1, 1.1}, 1, 0}, {1, {3, 0, 0}, 1, 0}};
-    struct mesh *m;
     struct pulse pulse;
-    ok(mesh_open(&m, "sphere:2"));
-    double *l = malloc(sizeof *l * (size_t)m->vertices);
+    OWN(mesh) *m = body("sphere:2");
+    HEAP double *l = malloc(sizeof *l * (size_t)m->vertices);
     ok(pulse_read(&pulse, "gaussian:sigma=0.5"));
     for (int which = 0; which < 2; which++) {
         struct incident *in;
@@ -188,8 +175,6 @@ TEST(no_flux) {
         if (!(fabs(sum) < 1e-14 * size)) fail_msg("source %d: %.3g of %.3g", which, sum, size);
         incident_close(in);
     }
-    free(l);
-    mesh_close(m);
 }
 
 /* Waves together are their sum, each with its amplitude and its delay. */
@@ -200,10 +185,9 @@ TEST(together) {
                      both[] = {{1, {0, 0, 2}, 2, 0}, {1, {0, -1.5, 0}, -0.5, LATE * dt}};
     const tdbem_incidence of[] = {
         {.waves = 1, .wave = &one}, {.waves = 1, .wave = &other}, {.waves = 2, .wave = both}};
-    struct mesh *m;
     struct pulse pulse;
     struct incident *in[3];
-    ok(mesh_open(&m, "sphere:2"));
+    OWN(mesh) *m = body("sphere:2");
     ok(pulse_read(&pulse, "gaussian:sigma=0.3,t0=3"));
     double *l[3];
     for (int i = 0; i < 3; i++) {
@@ -228,14 +212,12 @@ TEST(together) {
         incident_close(in[i]);
         free(l[i]);
     }
-    mesh_close(m);
 }
 
 TEST(refused) {
-    struct mesh *m;
     struct pulse pulse;
     struct incident *in;
-    ok(mesh_open(&m, "sphere:2"));
+    OWN(mesh) *m = body("sphere:2");
     ok(pulse_read(&pulse, "gaussian:sigma=0.5"));
     const struct {
         tdbem_wave wave[2];
@@ -250,7 +232,6 @@ TEST(refused) {
         assert_fails(incident_open(&in, m, TDBEM_RIGID, 0.5, 0.1, 1, &of, &pulse), EVN_USAGE,
                      bad[i].says);
     }
-    mesh_close(m);
 }
 
 /* ---- signals -----------------------------------------------------------------------------------
@@ -265,10 +246,9 @@ static const char *path_of(const char *name) {
 }
 
 static const char *keep(const char *name, const void *data, size_t bytes) {
-    FILE *out = fopen(path_of(name), "wb");
+    OWN(file) *out = fopen(path_of(name), "wb");
     assert_non_null(out);
     assert_int_equal(fwrite(data, 1, bytes, out), bytes);
-    fclose(out);
     return path_of(name);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "tdbem/summation/history.h"
 #include "tdbem/incident/incident.h"
-#include "tdbem/layout/layout.h"
 #include "tdbem/files/output.h"
 #include "series.h"
 #include "tdbem/solve/solve.h"
@@ -18,13 +17,9 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "body.h"
 
 static evn_machine *machine;
-
-static void ok(evn_status status) {
-    if (status) fail_msg("%s", evn_message());
-}
 
 static const double air[4][3] = {
     {0, 0, 2}, {2, 0, 0}, {0, 0, -2}, {3 * M_SQRT1_2, 0, 3 * M_SQRT1_2}};
@@ -50,7 +45,7 @@ static double past(int j, int n, int now, int single) {
 
 /* One layout: every row and step of the group against the plain sum. */
 static void check_layout(const struct slices *s, const struct layout_options *o) {
-    struct layout *a;
+    OWN(layout) *a;
     struct history *h;
     ok(layout_open(&a, s, o));
     ok(history_open(&h, s->columns, a->depth, a->front, o->group, o->single));
@@ -95,12 +90,11 @@ static void check_layout(const struct slices *s, const struct layout_options *o)
     free(scratch);
     free(total);
     history_close(h);
-    layout_close(a);
 }
 
 TEST(layouts) {
-    struct mesh *mesh;
-    struct slices *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
+    OWN(mesh) *mesh;
+    OWN(slices) *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
     static const struct layout_options form[] = {
         {.kind = LAYOUT_ROWS},
         {.kind = LAYOUT_ROWS, .tile = 10, .per_block = 5},
@@ -120,8 +114,6 @@ TEST(layouts) {
                 o.single = single;
                 check_layout(s, &o);
             }
-    slices_close(s);
-    mesh_close(mesh);
 }
 
 /* Made-up row-vectors: of some columns long ones, of some with starts up to `apart` steps apart,
@@ -206,8 +198,8 @@ TEST(strips) {
 TEST(layout_options) {
     struct layout_options o;
     struct layout *a;
-    struct mesh *mesh;
-    struct slices *s = matrices(&mesh, "sphere:0", TDBEM_RIGID, 0.5);
+    OWN(mesh) *mesh;
+    OWN(slices) *s = matrices(&mesh, "sphere:0", TDBEM_RIGID, 0.5);
     ok(layout_find(&o, "full:64x32"));
     assert_int_equal(o.kind, LAYOUT_FULL);
     assert_int_equal(o.br, 64);
@@ -220,14 +212,12 @@ TEST(layout_options) {
     assert_fails(layout_open(&a, s, &narrow), EVN_USAGE, "longest row-vector");
     const struct layout_options many = {.kind = LAYOUT_ROWS, .group = 33};
     assert_int_equal(layout_open(&a, s, &many), EVN_USAGE);
-    slices_close(s);
-    mesh_close(mesh);
 }
 
 /* Blocks of one row and as many columns as its row-vector needs have no padding but their own. */
 TEST(full_fill) {
-    struct mesh *mesh;
-    struct slices *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
+    OWN(mesh) *mesh;
+    OWN(slices) *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
     size_t vectors = 0, nnz = 0;
     for (int j = 0; j < s->columns; j++)
         for (int i = 0; i < s->columns; i++) {
@@ -249,8 +239,6 @@ TEST(full_fill) {
     assert_true(fabs(layout_full_least(s, s->columns, 1, 1, both) - 33) < 1e-12);
     assert_true(fabs(layout_full_least(s, s->columns, 1, 1, both + 1) - 35.1) < 1e-12);
     assert_true(fabs(layout_full_least(s, s->columns, 5, 3, both) - 31.8) < 1e-12);
-    slices_close(s);
-    mesh_close(mesh);
 }
 
 /* The order by rows against the plain sum, entry by entry. */
@@ -324,7 +312,7 @@ static void cholesky_solve(const double *m, int n, double *x) {
 /* The definition, nothing more: sum over k of M_k a_(n-k) = l_n. */
 static void dense_march(const struct slices *s, struct incident *in, struct keep *k) {
     const int n = s->columns;
-    double *m0 = calloc((size_t)(n * n), sizeof *m0);
+    HEAP double *m0 = calloc((size_t)(n * n), sizeof *m0);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             int first, count;
@@ -349,7 +337,6 @@ static void dense_march(const struct slices *s, struct incident *in, struct keep
             }
         }
     }
-    free(m0);
 }
 
 static struct keep keep_open(int n, int steps) {
@@ -367,15 +354,11 @@ static void keep_close(struct keep *k) {
 /* Opens units and a schedule, runs, and gives them back. */
 static evn_status run_on(tdbem *p, const char *list, const char *schedule,
                          const tdbem_run_options *o, tdbem_result *r) {
-    evn_units *units;
-    evn_schedule *plan;
-    ok(evn_units_open(&units, machine, list, NULL, EVN_OVERSUBSCRIBE));
+    OWN(units) *units = OPEN(units, machine, list, NULL, EVN_OVERSUBSCRIBE);
     evn_problem tasks = tdbem_tasks(p);
     tasks.units = evn_units_count(units);
-    ok(evn_schedule_open(&plan, schedule, &tasks));
+    OWN(schedule) *plan = OPEN(schedule, schedule, &tasks);
     evn_status status = tdbem_run(p, units, plan, NULL, o, r);
-    evn_schedule_close(plan);
-    evn_units_close(units);
     return status;
 }
 
@@ -442,7 +425,7 @@ TEST(against_dense) {
         const struct mesh *mesh = tdbem_body(p);
         struct keep *d = &dense[c[i].problem == TDBEM_SOFT];
         if (!d->a) {
-            struct slices *s;
+            OWN(slices) *s;
             struct incident *in;
             struct pulse pulse;
             const double eta = tdbem_eta(o.problem);
@@ -459,7 +442,6 @@ TEST(against_dense) {
             *d = keep_open(mesh->vertices, STEPS);
             dense_march(s, in, d);
             incident_close(in);
-            slices_close(s);
         }
         struct keep k = keep_open(mesh->vertices, STEPS);
         const tdbem_run_options ro = {.steps = STEPS, .step = keep_step, .arg = &k};
@@ -493,7 +475,7 @@ TEST(units_and_orders) {
         {"7:CPU:1", "interval"},
     };
     static const char *const order[] = {"hilbert", "morton", "tsp", "none"};
-    double *reference = NULL;
+    HEAP double *reference = NULL;
     for (int f = 0; f < 4; f++) {
         tdbem *p;
         tdbem_options o = tdbem_defaults();
@@ -526,7 +508,6 @@ TEST(units_and_orders) {
         }
         tdbem_close(p);
     }
-    free(reference);
 }
 
 /* ---- the sphere --------------------------------------------------------------------------------
@@ -551,16 +532,14 @@ static void listen_step(int n, double t, const double *a, const double *points, 
 }
 
 static double mass_norm(const struct mesh *m, const double complex *u) {
-    double *x = malloc(sizeof *x * (size_t)m->vertices),
-           *y = malloc(sizeof *y * (size_t)m->vertices);
+    HEAP double *x = malloc(sizeof *x * (size_t)m->vertices),
+                *y = malloc(sizeof *y * (size_t)m->vertices);
     double sum = 0;
     for (int part = 0; part < 2; part++) {
         for (int v = 0; v < m->vertices; v++) x[v] = part ? cimag(u[v]) : creal(u[v]);
         slices_mass(m, x, y);
         for (int v = 0; v < m->vertices; v++) sum += x[v] * y[v];
     }
-    free(x);
-    free(y);
     return sqrt(sum);
 }
 
@@ -752,11 +731,10 @@ TEST(null_field) {
         {"sphere:3", TDBEM_SOFT, 3, 0.03},
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct mesh *mesh;
         tdbem *p;
         tdbem_result r;
         char pulse[64];
-        ok(mesh_open(&mesh, c[i].mesh));
+        struct mesh *mesh = body(c[i].mesh);
         snprintf(pulse, sizeof pulse, "gaussian:sigma=%.17g", c[i].widths * mesh->h_mean);
         mesh_close(mesh);
         tdbem_options o = tdbem_defaults();
@@ -857,25 +835,23 @@ static char *path(const char *name) {
 }
 
 static char *contents(const char *name, size_t *size) {
-    FILE *f = fopen(path(name), "rb");
+    OWN(file) *f = fopen(path(name), "rb");
     assert_non_null(f);
     fseek(f, 0, SEEK_END);
     *size = (size_t)ftell(f);
     rewind(f);
     char *text = malloc(*size + 1);
     assert_int_equal(fread(text, 1, *size, f), *size);
-    fclose(f);
     return text;
 }
 
 static void poison(const char *name, long at) {
-    FILE *f = fopen(path(name), "r+b");
+    OWN(file) *f = fopen(path(name), "r+b");
     assert_non_null(f);
     fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
     const int c = fgetc(f);
     fseek(f, -1, SEEK_CUR);
     fputc(c ^ 1, f);
-    fclose(f);
 }
 
 static tdbem *small_problem(int group, int single) {
@@ -926,11 +902,9 @@ TEST(checkpoints) {
             {"v.csv", "v2.csv"}, {"p.csv", "p2.csv"}, {"s.csv", "s2.csv"}};
         for (int f = 0; f < 3; f++) {
             size_t a, b;
-            char *one = contents(file[f][0], &a), *two = contents(file[f][1], &b);
+            HEAP char *one = contents(file[f][0], &a), *two = contents(file[f][1], &b);
             assert_int_equal(a, b);
             assert_memory_equal(one, two, a);
-            free(one);
-            free(two);
         }
         tdbem_result_free(&again);
         tdbem_result_free(&whole);

@@ -1,8 +1,7 @@
 /* Mesh files in all formats, what is mended, what is refused and how the refusal reads; every
  * prefix and thousands of random changes of good files, none of which may crash. Run: ctest -R
  * tdbem_mesh; EVENER_FUZZ=N test-tdbem_mesh for N times as many changes */
-#include "check.h"
-#include "tdbem/mesh/mesh.h"
+#include "body.h"
 #include "tdbem/mesh/mesh_make.h"
 #include "tdbem/mesh/mesh_thickness.h"
 #include <math.h>
@@ -58,10 +57,9 @@ static void put(struct text *t, const char *format, ...) {
 }
 
 static void write_file(const char *name, const void *data, size_t size) {
-    FILE *f = fopen(path(name), "wb");
+    OWN(file) *f = fopen(path(name), "wb");
     assert_non_null(f);
     assert_true(fwrite(data, 1, size, f) == size);
-    fclose(f);
 }
 
 static evn_status open_text(struct mesh **m, const char *name, const void *data, size_t size) {
@@ -470,17 +468,11 @@ static const struct format {
     {"g.msh", to_msh40, 1},      {"h.msh", to_msh41, 1},      {"i.msh", to_msh41_binary, 1}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static struct mesh *body(const char *what) {
-    struct mesh *m;
-    if (mesh_open(&m, what)) fail_msg("%s", evn_message());
-    return m;
-}
-
 TEST(all_formats_give_the_same_body) {
-    struct mesh *m = body("sphere:1");
+    OWN(mesh) *m = body("sphere:1");
     for (int f = 0; f < FORMATS; f++) {
         struct text t = {0};
-        struct mesh *r;
+        OWN(mesh) *r;
         formats[f].write(&t, m);
         if (open_text(&r, formats[f].file, t.data, t.size)) fail_msg("%s", evn_message());
         assert_int_equal(r->vertices, m->vertices);
@@ -497,9 +489,7 @@ TEST(all_formats_give_the_same_body) {
                                     1e-7);
         }
         free(t.data);
-        mesh_close(r);
     }
-    mesh_close(m);
 }
 
 TEST(files_of_gmsh) {
@@ -509,14 +499,13 @@ TEST(files_of_gmsh) {
     for (int f = 0; f < 4; f++) {
         char name[256];
         snprintf(name, sizeof name, "%s/%s", TDBEM_DATA, files[f]);
-        struct mesh *m = body(name);
+        OWN(mesh) *m = body(name);
         assert_int_equal(m->vertices, 15);
         assert_int_equal(m->triangles, 26);
         assert_int_equal(m->components, 1);
         if (!f) volume = m->volume;
         assert_true(fabs(m->volume - volume) < 1e-14);
         assert_true(m->volume > 0.4 * 4 / 3. * M_PI * 1.2 && m->volume < 4 / 3. * M_PI * 1.2);
-        mesh_close(m);
     }
 }
 
@@ -528,7 +517,7 @@ TEST(polygons_are_cut) {
         "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
         "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
     for (int f = 0; f < 2; f++) {
-        struct mesh *m;
+        OWN(mesh) *m;
         const char *text = f ? obj : off;
         if (open_text(&m, f ? "cube.obj" : "cube.off", text, strlen(text)))
             fail_msg("%s", evn_message());
@@ -536,7 +525,6 @@ TEST(polygons_are_cut) {
         assert_int_equal(m->triangles, 12);
         assert_true(fabs(m->volume - 1) < 1e-15 && fabs(m->area - 6) < 1e-14);
         assert_true(fabs(m->longest - sqrt(3)) < 1e-15 && m->h_min == 1);
-        mesh_close(m);
     }
 }
 
@@ -577,12 +565,11 @@ TEST(concave_polygons_are_cut) {
     for (int k = 0; k < 3; k++)
         for (int first = 0; first < of[k].n; first++) {
             to_prism(&t, of[k].p, of[k].n, first);
-            struct mesh *m = open_or_fail("prism.off", t.data);
+            OWN(mesh) *m = open_or_fail("prism.off", t.data);
             assert_int_equal(m->triangles, 4 * of[k].n - 4);
             assert_true(fabs(m->volume - of[k].area) < 1e-12);
             assert_true(fabs(m->area - 2 * of[k].area - of[k].around) < 1e-12);
             assert_string_equal(m->note, "");
-            mesh_close(m);
         }
     free(t.data);
 }
@@ -639,7 +626,7 @@ TEST(elements_of_gmsh) {
         "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n"
         "5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n$EndNodes\n$Elements\n6\n1 3 0 4 3 2 1\n"
         "2 3 0 5 6 7 8\n3 3 0 1 2 6 5\n4 3 0 2 3 7 6\n5 3 0 3 4 8 7\n6 3 0 4 1 5 8\n$EndElements\n";
-    struct mesh *m = open_or_fail("cube.msh", first);
+    OWN(mesh) *m = open_or_fail("cube.msh", first);
     assert_true(m->vertices == 8 && m->triangles == 12 && fabs(m->volume - 1) < 1e-14);
     assert_string_equal(m->note, "");
     mesh_close(m);
@@ -652,7 +639,6 @@ TEST(elements_of_gmsh) {
     assert_true(m->vertices == 10 && m->triangles == 16 && fabs(m->volume - 8 / 6.) < 1e-14);
     assert_non_null(strstr(m->note, "4 elements of second order"));
     assert_int_equal(m->flipped, 0);
-    mesh_close(m);
 }
 
 /* NumCalc's folder: two files; elements that are no surface are passed over. */
@@ -684,33 +670,28 @@ TEST(folder_of_numcalc) {
 }
 
 TEST(scales) {
-    struct mesh *m, *one = body("sphere:1");
+    OWN(mesh) *m, *one = body("sphere:1");
     assert_ok(mesh_open_scaled(&m, "sphere:1", 0.001));
     assert_true(fabs(m->volume / one->volume - 1e-9) < 1e-20);
     assert_true(m->longest == 0.002);
-    mesh_close(m);
-    mesh_close(one);
 }
 
 /* Checks two copies of a body, the second one moved along z. */
 static evn_status twice(struct mesh **m, const char *what, double by) {
-    struct mesh *one = body(what);
+    OWN(mesh) *one = body(what);
     const int n = one->vertices, all = one->triangles;
-    double(*x)[3] = malloc(2 * (size_t)n * sizeof *x);
-    int(*corner)[3] = malloc(2 * (size_t)all * sizeof *corner);
+    HEAP double(*x)[3] = malloc(2 * (size_t)n * sizeof *x);
+    HEAP int(*corner)[3] = malloc(2 * (size_t)all * sizeof *corner);
     for (int v = 0; v < 2 * n; v++)
         for (int c = 0; c < 3; c++) x[v][c] = one->x[v % n][c] + (v < n || c < 2 ? 0 : by);
     for (int t = 0; t < 2 * all; t++)
         for (int e = 0; e < 3; e++) corner[t][e] = one->corner[t % all][e] + t / all * n;
     assert_ok(mesh_new(m, 2 * n, (const double(*)[3])x, 2 * all, (const int(*)[3])corner));
-    free(x);
-    free(corner);
-    mesh_close(one);
     return mesh_check(*m, "two");
 }
 
 TEST(a_body_twice) {
-    struct mesh *m;
+    OWN(mesh) *m;
     assert_int_equal(twice(&m, "sphere:1", 0), EVN_USAGE);
     assert_non_null(strstr(evn_message(), "a body is there twice"));
     mesh_close(m);
@@ -721,21 +702,19 @@ TEST(a_body_twice) {
     mesh_close(m);
     assert_ok(twice(&m, "sphere:1", 3));
     assert_null(strstr(m->note, "coincide"));
-    mesh_close(m);
 }
 
 TEST(generated_bodies) {
     for (int level = 0; level <= 4; level++) {
         char what[16];
         snprintf(what, sizeof what, "sphere:%d", level);
-        struct mesh *m = body(what);
+        OWN(mesh) *m = body(what);
         assert_int_equal(m->vertices, 10 * (1 << 2 * level) + 2);
         assert_int_equal(m->triangles, 20 * (1 << 2 * level));
         assert_int_equal(m->flipped, 0);
         for (int v = 0; v < m->vertices; v++)
             assert_true(fabs(hypot(hypot(m->x[v][0], m->x[v][1]), m->x[v][2]) - 1) < 1e-15);
         if (level == 3) assert_true(fabs(m->h_mean - 0.151) < 5e-4 && m->longest == 2);
-        mesh_close(m);
     }
     struct mesh *m = body("box:2,1,0.5,0.25");
     assert_true(fabs(m->volume - 1) < 1e-14 && fabs(m->area - 7) < 1e-13);
@@ -785,7 +764,7 @@ TEST(largest_distance) {
                                          "sphere:3", "box:1,2,3,0.5", "box:0.1,0.7,0.3,0.07"};
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
         for (int bent = 0; bent < 2; bent++) {
-            struct mesh *m = body(bodies[b]);
+            OWN(mesh) *m = body(bodies[b]);
             double most = 0;
             for (int v = 0; v < m->vertices; v++)
                 if (bent) m->x[v][0] += 0.3 * m->x[v][1] * m->x[v][1] + 0.1 * m->x[v][2];
@@ -797,7 +776,6 @@ TEST(largest_distance) {
                     most = fmax(most, sqrt(d2));
                 }
             assert_true(m->longest == most);
-            mesh_close(m);
         }
 }
 
@@ -881,9 +859,9 @@ TEST(components) {
  * compared one by one in any time. */
 TEST(many_components) {
     enum { PAIRS = 4000, N = 2 * PAIRS };
-    struct mesh *m = body("box:1,1,1,1"), *r;
-    double(*x)[3] = malloc(8 * N * sizeof *x);
-    int(*corner)[3] = malloc(12 * N * sizeof *corner);
+    OWN(mesh) *m = body("box:1,1,1,1"), *r;
+    HEAP double(*x)[3] = malloc(8 * N * sizeof *x);
+    HEAP int(*corner)[3] = malloc(12 * N * sizeof *corner);
     assert_true(x && corner);
     for (int k = 0; k < N; k++) {
         const int inner = k % 2, at[3] = {k / 2 % 16, k / 32 % 16, k / 512};
@@ -901,10 +879,6 @@ TEST(many_components) {
     assert_non_null(strstr(r->note, "4000 components lie inside"));
     assert_null(strstr(r->note, "overlap"));
     assert_true(fabs(r->volume - 0.875 * PAIRS) < 1e-8);
-    mesh_close(r);
-    mesh_close(m);
-    free(x);
-    free(corner);
 }
 
 /* ---- what is refused ---- */
@@ -970,10 +944,9 @@ TEST(bad_meshes) {
            "3 0 1 2\n3 0 2 3\n3 0 3 4\n3 0 4 5\n3 0 5 1\n3 1 2 4\n3 2 3 5\n3 3 4 1\n3 4 5 2\n3 5 1 "
            "3\n",
            "one side only");
-    struct mesh *box = body("box:1,1,1,1"); /* no volume: pressed flat but for a tilt */
+    OWN(mesh) *box = body("box:1,1,1,1"); /* no volume: pressed flat but for a tilt */
     for (int v = 0; v < 8; v++) box->x[v][2] = 1e-12 * box->x[v][2] + box->x[v][0];
     assert_int_equal(mesh_check(box, "pressed"), EVN_USAGE);
-    mesh_close(box);
 }
 
 TEST(bad_files) {
@@ -1078,7 +1051,7 @@ TEST(bad_files_of_other_formats) {
 
 /* How Nastran may write a number, in fields of eight columns. */
 TEST(numbers_of_nastran) {
-    struct mesh *m = open_or_fail(
+    OWN(mesh) *m = open_or_fail(
         "a.nas",
         "GRID           1       0  -1.5-10.           0.0\nGRID           2           1.5+0\n"
         "GRID           3                    2.D0\nGRID\t4\t\t\t\t1.\n"
@@ -1087,7 +1060,6 @@ TEST(numbers_of_nastran) {
     const double x[4][3] = {{-0.15, 0, 0}, {1.5, 0, 0}, {0, 2, 0}, {0, 0, 1}};
     assert_int_equal(m->vertices, 4);
     assert_memory_equal(m->x, x, sizeof x);
-    mesh_close(m);
 }
 
 /* ---- no file may crash ---- */
@@ -1178,7 +1150,7 @@ static struct mesh_thickness thickness(const struct mesh *m, double most) {
 }
 
 TEST(walls_and_gaps_have_their_distance) {
-    struct mesh *m = body("box:1,0.7,0.05,0.25");
+    OWN(mesh) *m = body("box:1,0.7,0.05,0.25");
     struct mesh_thickness t = thickness(m, INFINITY);
     assert_true(fabs(t.wall - 0.05) < 1e-14);
     assert_true(isinf(t.gap) && t.gap_at[0] == -1 && t.wall_at[0] >= 0 && t.wall_at[1] >= 0);
@@ -1191,7 +1163,6 @@ TEST(walls_and_gaps_have_their_distance) {
     mesh_close(m);
     assert_ok(twice(&m, "sphere:3", 2.01));
     assert_true(fabs(thickness(m, 1).gap - 0.01) < 1e-14); /* of two corners */
-    mesh_close(m);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -2,7 +2,7 @@
  * exact whatever the quadrature (constants are null fields, solid angles), the structure of the
  * slices, and keeping them on disk. Entries of vertices are the sphere's series' (test_march.c).
  * Run: ctest -R tdbem-slices */
-#include "check.h"
+#include "body.h"
 #include "polar.h"
 #include "tdbem/matrices/lanes.h"
 #include "tdbem/mesh/mesh_make.h"
@@ -12,12 +12,6 @@
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct mesh *body(const char *what) {
-    struct mesh *m;
-    if (mesh_open(&m, what)) fail_msg("%s", evn_message());
-    return m;
-}
 
 static struct slices_options rigid(const struct mesh *m, double ratio, double eta) {
     return (struct slices_options){.eta = eta, .delta = ratio * m->h_mean};
@@ -44,7 +38,7 @@ static double largest(const struct slices *s) {
 static double *dense(const struct mesh *m, const struct slices_options *o, int kmax) {
     const int n = m->vertices;
     const size_t all = (size_t)(kmax + 1) * (size_t)n * (size_t)n;
-    struct slices_entry *e = calloc(all, sizeof *e);
+    HEAP struct slices_entry *e = calloc(all, sizeof *e);
     double *d = malloc(all * sizeof *d);
     assert_true(e && d);
     for (size_t a = 0; a < all; a++)
@@ -52,7 +46,6 @@ static double *dense(const struct mesh *m, const struct slices_options *o, int k
                                      (int)(a % (size_t)n), 0};
     if (slices_entries(e, (int)all, m, o)) fail_msg("%s", evn_message());
     for (size_t a = 0; a < all; a++) d[a] = e[a].value;
-    free(e);
     return d;
 }
 
@@ -92,7 +85,7 @@ TEST(rules_have_their_degree) {
     const int points[] = {3, 6, 7, 12, 16}, degree[] = {2, 4, 5, 6, 8};
     for (int n = 0; n < 5; n++)
         for (int quad = 0; quad <= 2; quad++) {
-            struct rule rule;
+            ENDS(rule_close) struct rule rule;
             assert_int_equal(rule_open(&rule, points[n], quad), EVN_OK);
             assert_int_equal(rule.points, points[n] << 2 * quad);
             double beyond = 0;
@@ -111,7 +104,6 @@ TEST(rules_have_their_degree) {
                                      off);
                     }
             if (quad == 0) assert_true(beyond > 1e-7); /* and no more */
-            rule_close(&rule);
         }
     struct rule rule;
     assert_int_equal(rule_open(&rule, 5, 0), EVN_USAGE);
@@ -122,7 +114,7 @@ TEST(rules_have_their_degree) {
 
 /* Rows of points: the inner integrals alone, which are in closed form, so to round-off. */
 TEST(potentials_are_exact) {
-    struct mesh *m = body("box:1,0.7,0.4,0.35");
+    OWN(mesh) *m = body("box:1,0.7,0.4,0.35");
     unsigned long long seed = 7;
     for (int soft = 0; soft <= 1; soft++)
         for (int n = 0; n < 60; n++) {
@@ -159,15 +151,14 @@ TEST(potentials_are_exact) {
                     fail_msg("point %d (%.9g %.9g %.9g), column %d, k %d: %.12g, should be %.12g",
                              n, x[0], x[1], x[2], j, k, e[k].value, row[k]);
         }
-    mesh_close(m);
 }
 
 /* ---- what is exact for any outer rule ---- */
 
 static void constants_are_null_fields(const char *what, double ratio, int rule, int quad) {
-    struct mesh *m = body(what);
+    OWN(mesh) *m = body(what);
     const int n = m->vertices;
-    double *one = malloc((size_t)n * sizeof *one), *mass = malloc((size_t)n * sizeof *mass);
+    HEAP double *one = malloc((size_t)n * sizeof *one), *mass = malloc((size_t)n * sizeof *mass);
     for (int i = 0; i < n; i++) one[i] = 1;
     slices_mass(m, one, mass);
     double area = 0;
@@ -210,9 +201,6 @@ static void constants_are_null_fields(const char *what, double ratio, int rule, 
             fail_msg("%s, rule %d, entry %d: sum C_k = %g", what, rule, i, sum);
     }
     for (int e = 0; e < 3; e++) free(by_eta[e]);
-    free(one);
-    free(mass);
-    mesh_close(m);
 }
 
 TEST(identities) {
@@ -226,7 +214,7 @@ TEST(identities) {
 }
 
 TEST(points_see_the_solid_angle) {
-    struct mesh *m = body("box:1,1,1,0.25");
+    OWN(mesh) *m = body("box:1,1,1,0.25");
     double x[24][3];
     unsigned long long seed = 5;
     for (int p = 0; p < 24; p++)
@@ -238,7 +226,7 @@ TEST(points_see_the_solid_angle) {
     struct slices_options o = rigid(m, 0.5, 0.5);
     o.points = 24;
     o.point = (const double(*)[3])x;
-    struct slices *s = generate(m, &o, 2);
+    OWN(slices) *s = generate(m, &o, 2);
     for (int p = 0; p < 24; p++) {
         double sum = 0, distance;
         int inside = mesh_inside(m, x[p], &distance), first, count, nearest = 1000;
@@ -252,22 +240,20 @@ TEST(points_see_the_solid_angle) {
         if (!(fabs(sum + inside) < 1e-12)) fail_msg("point %d: %.15g", p, sum);
         assert_int_equal(nearest, (int)floor(distance / o.delta));
     }
-    slices_close(s);
-    mesh_close(m);
 }
 
 /* ---- structure ---- */
 
 /* Values are those of single entries; beyond the range there is nothing. */
 TEST(values_are_entries) {
-    struct mesh *m = body("sphere:1");
+    OWN(mesh) *m = body("sphere:1");
     const int n = m->vertices;
     for (int problem = 0; problem < 5; problem++) {
         struct slices_options o = rigid(m, 0.217, problem == 1 || problem == 2 ? 0 : 0.5);
         if (problem == 2 || problem == 3) o.problem = TDBEM_SOFT;
         o.thin = problem >= 3; /* only the rigid problem minds */
         const double further = problem == 4 ? 0.5 : 0;
-        struct slices *s = generate(m, &o, 2);
+        OWN(slices) *s = generate(m, &o, 2);
         double *d = dense(m, &o, s->kmax + 2), worst = 0, beyond = 0, lag = 0;
         for (int j = 0; j < n; j++)
             for (int i = 0; i < n; i++) {
@@ -290,9 +276,7 @@ TEST(values_are_entries) {
             fail_msg("problem %d: off by %g, beyond the ranges %g, lag %g", problem, worst, beyond,
                      lag);
         free(d);
-        slices_close(s);
     }
-    mesh_close(m);
 }
 
 /* Whatever the intervals of columns, and on any number of threads: the bits of all columns at once.
@@ -302,14 +286,14 @@ TEST(intervals_have_the_same_bits) {
                       {0, -2, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}, {1, 1, 1}};
     const int cuts[][5] = {{81, 162}, {1, 161, 162}, {40, 41, 100, 130, 162}, {162}};
     for (int numbered = 0; numbered < 2; numbered++) {
-        struct mesh *m = body("sphere:2");
+        OWN(mesh) *m = body("sphere:2");
         if (numbered) assert_int_equal(mesh_renumber(m, NUMBERING_HILBERT), EVN_OK);
         for (int problem = 0; problem < 4; problem++) {
             struct slices_options o = rigid(m, 0.5, problem % 3 ? 0 : 0.5);
             if (problem >= 2) o.problem = TDBEM_SOFT;
             o.points = 9;
             o.point = (const double(*)[3])x;
-            struct slices *all = generate(m, &o, 2);
+            OWN(slices) *all = generate(m, &o, 2);
             struct slices_csr now;
             assert_int_equal(slices_matrix(&now, all, 0, 1), EVN_OK);
             for (int c = 0; c < 4; c++) {
@@ -338,9 +322,7 @@ TEST(intervals_have_the_same_bits) {
                 slices_maker_close(maker);
             }
             slices_csr_free(&now);
-            slices_close(all);
         }
-        mesh_close(m);
     }
 }
 
@@ -351,13 +333,13 @@ TEST(ranges_by_parts) {
     const char *const bodies[] = {"box:1,1,1,0.25", "sphere:2"};
     const int widths[] = {1, 13, 60, 1000};
     for (int c = 0; c < 16; c++) {
-        struct mesh *m = body(bodies[c & 1]);
+        OWN(mesh) *m = body(bodies[c & 1]);
         assert_ok(mesh_renumber(m, c & 2 ? NUMBERING_HILBERT : NUMBERING_NONE));
         struct slices_options o = rigid(m, 0.5, 0.5);
         if (!(c & 1)) o.delta = 0.125;
         o.points = 3;
         o.point = (const double(*)[3])x;
-        struct slices *all = generate(m, &o, 2);
+        OWN(slices) *all = generate(m, &o, 2);
         struct slices_maker *maker;
         assert_ok(slices_maker_prepare(&maker, m, &o, 2));
         assert_int_equal(slices_maker_next(maker, 1), EVN_USAGE); /* sizes are not known yet */
@@ -386,8 +368,6 @@ TEST(ranges_by_parts) {
                                     (s->begin[j + 1] - s->begin[j]) * sizeof(double));
         }
         slices_maker_close(maker);
-        slices_close(all);
-        mesh_close(m);
     }
 }
 
@@ -429,19 +409,19 @@ static double way_length(const struct mesh *m) {
 }
 
 TEST(numbering_only_renumbers) {
-    struct mesh *plain = body("sphere:2"), *m = body("sphere:2");
+    OWN(mesh) *plain = body("sphere:2"), *m = body("sphere:2");
     double score[4], length[3];
     for (int soft = 0; soft <= 1; soft++)
         for (int eta = 0; eta <= 1; eta++) {
             struct slices_options o = rigid(plain, 0.5, 0.5 * eta);
             o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
-            struct slices *s = generate(plain, &o, 2);
+            OWN(slices) *s = generate(plain, &o, 2);
             score[0] = slices_score(s, s->columns);
             const enum numbering orders[] = {NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_TSP,
                                              NUMBERING_NONE};
             for (int order = 0; order < 4; order++) {
                 assert_int_equal(mesh_renumber(m, orders[order]), EVN_OK);
-                struct slices *t = generate(m, &o, 2);
+                OWN(slices) *t = generate(m, &o, 2);
                 if (order < 3) score[1 + order] = slices_score(t, t->columns);
                 if (order < 3) length[order] = way_length(m);
                 for (int j = 0; j < t->columns; j += 3)
@@ -456,17 +436,13 @@ TEST(numbering_only_renumbers) {
                                 fail_msg("order %d: (%d,%d): %g instead of %g", order, i, j, b[l],
                                          a[l]);
                     }
-                slices_close(t);
             }
             for (int v = 0; v < m->vertices; v++) assert_int_equal(m->number[v], v);
             assert_true(mesh_hash(m) == mesh_hash(plain));
             assert_true(score[1] > score[0] && score[2] > score[0] && score[3] > score[2]);
             /* no step can be shorter than the shortest edge; 2-opt is some 5 % above the best */
             assert_true(length[2] < 0.9 * length[1] && length[2] < 1.15 * 161 * m->h_mean);
-            slices_close(s);
         }
-    mesh_close(plain);
-    mesh_close(m);
 }
 
 /* ---- on disk ---- */
@@ -480,24 +456,21 @@ static void refused(const struct mesh *m, const struct slices_options *o, const 
 }
 
 static void change_byte(const char *file, long at) {
-    FILE *f = fopen(file, "r+b");
+    OWN(file) *f = fopen(file, "r+b");
     assert_non_null(f);
     fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
     int c = fgetc(f);
     fseek(f, -1, SEEK_CUR);
     fputc(c ^ 0x10, f);
-    fclose(f);
 }
 
 static void same_files(const char *one, const char *other) {
-    FILE *a = fopen(one, "rb"), *b = fopen(other, "rb");
+    OWN(file) *a = fopen(one, "rb"), *b = fopen(other, "rb");
     assert_true(a && b);
     for (int c = 0; c != EOF;) {
         c = fgetc(a);
         assert_int_equal(c, fgetc(b));
     }
-    fclose(a);
-    fclose(b);
 }
 
 /* Slices of a sphere with two points, kept in a file. */
@@ -533,8 +506,8 @@ static void drop(struct kept *k) {
 }
 
 TEST(files_are_kept) {
-    struct kept k;
-    struct slices *t;
+    ENDS(drop) struct kept k;
+    OWN(slices) *t;
     keep(&k);
     const struct slices *s = k.s;
     assert_ok(slices_load(&t, k.m, &k.o, k.file));
@@ -554,13 +527,11 @@ TEST(files_are_kept) {
     assert_int_equal(slices_save(s, k.m, &k.o, beneath), EVN_SYSTEM);
     assert_int_equal(slices_save(s, k.m, &k.o, k.folder), EVN_SYSTEM); /* a folder has that name */
     assert_ok(slices_load(&t, k.m, &k.o, k.file));
-    slices_close(t);
-    drop(&k);
 }
 
 /* The same file by intervals, and by intervals from it. */
 TEST(files_by_intervals) {
-    struct kept k;
+    ENDS(drop) struct kept k;
     struct slices_maker *maker;
     struct slices_writer *writer;
     struct slices_reader *reader;
@@ -597,7 +568,6 @@ TEST(files_by_intervals) {
         slices_reader_close(reader);
     }
     unlink(parts);
-    drop(&k);
 }
 
 /* Matrices of another problem, and files that were changed. */
@@ -647,7 +617,7 @@ TEST(files_are_checked) {
 
 /* Ranges that lead astray, in files whose checksum is right. */
 TEST(files_are_not_believed) {
-    struct kept k;
+    ENDS(drop) struct kept k;
     keep(&k);
     struct slices *s = k.s;
     const size_t places[] = {0, (size_t)s->rows - 1, (size_t)s->rows * 17 + 20};
@@ -668,11 +638,9 @@ TEST(files_are_not_believed) {
     }
     unlink(k.file);
     assert_int_equal(mkfifo(k.file, 0600), 0);
-    FILE *ends = fopen(k.file, "r+");
+    OWN(file) *ends = fopen(k.file, "r+");
     assert_non_null(ends);
     refused(k.m, &k.o, k.file, "no regular file");
-    fclose(ends);
-    drop(&k);
 }
 
 /* ---- blocks ---- */
@@ -701,7 +669,7 @@ static void block_agrees(const struct slices *s, const struct slices_block *b, i
 
 /* Two blocks of vertices and points anywhere, in the room of one. */
 static void blocks_agree(const struct mesh *m, const struct slices_options *o) {
-    struct slices *s = generate(m, o, 2);
+    OWN(slices) *s = generate(m, o, 2);
     struct slices_body *body;
     struct slices_block b = {0};
     unsigned long long seed = 3;
@@ -719,7 +687,6 @@ static void blocks_agree(const struct mesh *m, const struct slices_options *o) {
     }
     slices_block_close(&b);
     slices_body_close(body);
-    slices_close(s);
 }
 
 TEST(blocks_are_the_slices) {
@@ -728,18 +695,17 @@ TEST(blocks_are_the_slices) {
     const char *const bodies[] = {"box:1,1,1,0.25", "sphere:2"};
     for (int w = 0; w < 2; w++)
         for (int kind = 0; kind < 4; kind++) {
-            struct mesh *m = body(bodies[w]);
+            OWN(mesh) *m = body(bodies[w]);
             struct slices_options o = rigid(m, 0.5, kind & 1 ? 0.5 : 0);
             o.problem = kind & 2 ? TDBEM_SOFT : TDBEM_RIGID;
             o.points = 6;
             o.point = point;
             blocks_agree(m, &o);
-            mesh_close(m);
         }
 }
 
 TEST(bad_blocks) {
-    struct mesh *m = body("sphere:1");
+    OWN(mesh) *m = body("sphere:1");
     struct slices_options o = rigid(m, 0.5, 0.5);
     struct slices_body *s;
     struct slices_block b = {0};
@@ -753,7 +719,6 @@ TEST(bad_blocks) {
     o.delta = -1;
     assert_fails(slices_body_open(&s, m, &o), EVN_USAGE, "delta");
     assert_null(s);
-    mesh_close(m);
 }
 
 /* ---- bad options ---- */
@@ -765,7 +730,7 @@ static int stop_early(double done, void *arg) {
 }
 
 TEST(bad_options) {
-    struct mesh *m = body("sphere:1");
+    OWN(mesh) *m = body("sphere:1");
     struct slices *s;
     const double wrong[] = {0, -1, NAN, INFINITY};
     for (int w = 0; w < 4; w++) {
@@ -799,7 +764,6 @@ TEST(bad_options) {
     assert_int_equal(slices_generate(&s, m, &o, 1), EVN_STOPPED);
     assert_null(s);
     assert_int_equal(calls, 3);
-    mesh_close(m);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -2,9 +2,7 @@
  * (a device where nothing is fused; else to rounding), converge on matrices of spheres and boxes,
  * and say no to what they cannot solve. EVENER_TEST_DEVICE is the device, emulated if it is not
  * set; where there is none the test is skipped (exit status 77). Run: ctest -R tdbem_solve */
-#include "check.h"
-#include "tdbem/mesh/mesh.h"
-#include "tdbem/matrices/slices.h"
+#include "body.h"
 #include "tdbem/solve/solve.h"
 #include "tdbem/solve/solve_cg.h"
 #include "tdbem/solve/solve_gpu.h"
@@ -51,16 +49,13 @@ static struct slices_csr grid(int side, double least) {
 }
 
 static struct slices_csr matrix_of(const char *name) {
-    struct mesh *mesh;
-    struct slices *s;
+    OWN(slices) *s;
     struct slices_csr m;
-    assert_ok(mesh_open(&mesh, name));
+    OWN(mesh) *mesh = body(name);
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
     assert_ok(slices_generate(&s, mesh, &o, 2));
     assert_ok(slices_matrix(&m, s, 0, 0));
-    slices_close(s);
-    mesh_close(mesh);
     return m;
 }
 
@@ -101,10 +96,8 @@ TEST(any_number_of_cores) {
     assert_in_range(iterations, 5, 60);
     assert_true(residual(&m, b, first) < 1e-12);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-        evn_units *all;
-        evn_crew *crew;
-        assert_ok(evn_units_open(&all, machine, units[u], NULL, EVN_OVERSUBSCRIBE));
-        assert_ok(evn_crew_open(&crew, all, 3));
+        OWN(units) *all = OPEN(units, machine, units[u], NULL, EVN_OVERSUBSCRIBE);
+        OWN(crew) *crew = OPEN(crew, all, 3);
         assert_int_equal(evn_crew_cores(crew, 9, 1), cores[u]);
         for (int again = 0; again < 20; again++) {
             double *guess = vector(n, 2);
@@ -114,8 +107,6 @@ TEST(any_number_of_cores) {
             assert_int_equal(count, iterations);
             assert_memory_equal(a, first, sizeof *a * (size_t)n);
         }
-        evn_crew_close(crew);
-        evn_units_close(all);
     }
     solve_cg_close(cg);
     free(a);
@@ -150,10 +141,8 @@ TEST(crews_have_barriers) {
              {"2:CPU:1", EVN_OVERSUBSCRIBE, 2},
              {"1:CPU:2,2:CPU:1", EVN_OVERSUBSCRIBE, 4}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        evn_units *all;
-        evn_crew *crew;
-        assert_ok(evn_units_open(&all, machine, c[i].units, NULL, c[i].flags));
-        assert_ok(evn_crew_open(&crew, all, 4));
+        OWN(units) *all = OPEN(units, machine, c[i].units, NULL, c[i].flags);
+        OWN(crew) *crew = OPEN(crew, all, 4);
         const int max = evn_crew_cores(crew, 1e9, 1);
         assert_int_equal(max, c[i].cores);
         assert_int_equal(evn_crew_cores(crew, 1.9, 1), 1);
@@ -162,8 +151,6 @@ TEST(crews_have_barriers) {
             evn_crew_run(crew, NULL, cores, wait_for_all, &m);
             assert_int_equal(m.wrong, -cores);
         }
-        evn_crew_close(crew);
-        evn_units_close(all);
     }
 }
 
@@ -180,10 +167,8 @@ static void be_slow(evn_crew *crew, int me, int cores, void *arg) {
 }
 
 TEST(crews_learn) {
-    evn_units *all;
-    evn_crew *crew;
-    assert_ok(evn_units_open(&all, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE));
-    assert_ok(evn_crew_open(&crew, all, 2));
+    OWN(units) *all = OPEN(units, machine, "1:CPU:2", NULL, EVN_OVERSUBSCRIBE);
+    OWN(crew) *crew = OPEN(crew, all, 2);
     for (int slow = 1; slow <= 2; slow++) {
         evn_crew_pace pace = {0};
         struct habit h = {.slow = slow};
@@ -200,8 +185,6 @@ TEST(crews_learn) {
         evn_crew_run(crew, &pace, 1, be_slow, &h); /* never more than asked for */
         assert_int_equal(h.cores, 1);
     }
-    evn_crew_close(crew);
-    evn_units_close(all);
 }
 
 /* ---- matrices of bodies ---- */
@@ -245,10 +228,8 @@ TEST(unsymmetric) {
         assert_fails(solver_open(&solver, &m, SOLVER_CG_DEVICE, 1e-13), EVN_USAGE, "symmetric");
         assert_ok(solver_open(&solver, &m, SOLVER_AUTO, 1e-13));
         for (int u = 0; u < 3; u++) {
-            evn_units *all;
-            evn_crew *crew;
-            assert_ok(evn_units_open(&all, machine, units[u], NULL, EVN_OVERSUBSCRIBE));
-            assert_ok(evn_crew_open(&crew, all, 3));
+            OWN(units) *all = OPEN(units, machine, units[u], NULL, EVN_OVERSUBSCRIBE);
+            OWN(crew) *crew = OPEN(crew, all, 3);
             solver_settle(solver, all, 1, 1, reason, sizeof reason);
             assert_string_equal(solver_name(solver_settled(solver)), "gmres");
             const long long before = solver_iterations(solver);
@@ -265,8 +246,6 @@ TEST(unsymmetric) {
                 assert_in_range(each, 41, 900);
             else
                 assert_in_range(each, 5, 39);
-            evn_crew_close(crew);
-            evn_units_close(all);
         }
         assert_true(residual(&m, b, first) < 1e-12);
         memset(b, 0, sizeof *b * (size_t)n);
@@ -286,7 +265,7 @@ TEST(refused) {
     struct slices_csr m = grid(10, 2);
     struct solve_cg *cg;
     int iterations;
-    double *b = vector(100, 1), *a = calloc(100, sizeof *a);
+    HEAP double *b = vector(100, 1), *a = calloc(100, sizeof *a);
     for (size_t e = m.start[7]; e < m.start[8]; e++)
         if (m.column[e] == 7) m.value[e] = 0;
     assert_fails(solve_cg_open(&cg, &m, 1e-13), EVN_USAGE, "vertex 7");
@@ -298,8 +277,6 @@ TEST(refused) {
     assert_fails(solve_cg(cg, NULL, NULL, b, a, &iterations), EVN_BODY, "not positive definite");
     solve_cg_close(cg);
     slices_csr_free(&m);
-    free(a);
-    free(b);
 }
 
 /* ---- devices ---- */
@@ -328,7 +305,7 @@ static void close_side(struct side *s) {
 /* Both solve; iterations. */
 static int same(struct side *s, const double *b, double *a) {
     const size_t n = (size_t)s->m.rows;
-    double *want = malloc(sizeof *want * n);
+    HEAP double *want = malloc(sizeof *want * n);
     int expected, got;
     memcpy(want, a, sizeof *want * n);
     assert_ok(solve_cg(s->cg, NULL, NULL, b, want, &expected));
@@ -345,14 +322,13 @@ static int same(struct side *s, const double *b, double *a) {
     }
     assert_true(abs(got - expected) <= 1);
     if (worst > 1e-11 * largest) fail_msg("%zu rows: off by %g of %g", n, worst, largest);
-    free(want);
     return got;
 }
 
 /* From no guess at all, a good one, and the solution; b is zero; b is none, and the next one is. */
 TEST(device_as_the_host) {
     for (int k = 0; k < 5; k++) {
-        struct side s;
+        ENDS(close_side) struct side s;
         open_side(&s,
                   k == 0   ? grid(1, 2)
                   : k == 1 ? grid(8, 2)
@@ -360,7 +336,7 @@ TEST(device_as_the_host) {
                            : matrix_of(k == 3 ? "sphere:2" : "box:3,1,0.5,0.3"),
                   1e-13);
         const int n = s.m.rows;
-        double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a);
+        HEAP double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a);
         const int first = same(&s, b, a);
         assert_true(n == 1 ? first <= 1 : first >= 8);
         assert_true(residual(&s.m, b, a) < 1e-12);
@@ -381,9 +357,6 @@ TEST(device_as_the_host) {
         memset(a, 0, sizeof *a * (size_t)n);
         b[0] = 1;
         same(&s, b, a);
-        close_side(&s);
-        free(a);
-        free(b);
     }
 }
 
@@ -391,14 +364,13 @@ TEST(device_as_the_host) {
 static void put_equation(struct side *s, const double *b, const double *a) {
     const struct solve_matrix *m = solve_cg_matrix(s->cg);
     const struct solve_device d = solve_gpu_device(s->gpu);
-    double *to = calloc(2 * (size_t)d.rows, sizeof *to);
+    HEAP double *to = calloc(2 * (size_t)d.rows, sizeof *to);
     for (int i = 0; i < m->n; i++) {
         to[i] = m->scale[i] * b[i];
         to[d.rows + i] = m->root[i] * a[i];
     }
     assert_ok(evn_copy_to_device(d.queue, d.vector, 0, to, 2 * (size_t)d.rows * sizeof *to));
     assert_ok(evn_queue_finish(d.queue));
-    free(to);
 }
 
 static void as_alone(struct side *s, int q, const double *b, double *want) {
@@ -418,12 +390,12 @@ static void as_alone(struct side *s, int q, const double *b, double *want) {
  * leaves it alone, and it goes on with more; and what follows on one that has no solution waits for
  * ever. */
 TEST(device_waits_for_steps) {
-    struct side s = {.m = grid(20, 2)};
+    ENDS(close_side) struct side s = {.m = grid(20, 2)};
     assert_ok(solve_cg_open(&s.cg, &s.m, 1e-13));
     assert_ok(evn_device_open(&s.device, test_device(), 0));
     assert_ok(solve_gpu_open(&s.gpu, s.cg, s.device, 3, 0));
     const int n = s.m.rows;
-    double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a), *want = vector(n, 1);
+    HEAP double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a), *want = vector(n, 1);
     int more, iterations, rounds = 0;
     put_equation(&s, b, a);
     solve_gpu_expect(s.gpu, 60);
@@ -456,26 +428,19 @@ TEST(device_waits_for_steps) {
     assert_ok(solve_gpu_home(s.gpu, 3));
     assert_fails(solve_gpu_look(s.gpu, 1, &more, &iterations), EVN_BODY, "do not converge");
     assert_int_equal(solve_gpu_look(s.gpu, 2, &more, &iterations), EVN_BODY);
-    close_side(&s);
-    free(a);
-    free(b);
-    free(want);
 }
 
 TEST(device_refuses) {
-    struct side s;
+    ENDS(close_side) struct side s;
     int iterations;
     open_side(&s, grid(10, 0.1), 1e-13);
-    double *b = vector(100, 1), *a = calloc(100, sizeof *a);
+    HEAP double *b = vector(100, 1), *a = calloc(100, sizeof *a);
     char host[256];
     assert_int_equal(solve_cg(s.cg, NULL, NULL, b, a, &iterations), EVN_BODY);
     snprintf(host, sizeof host, "%s", evn_message());
     memset(a, 0, 100 * sizeof *a);
     assert_fails(solve_gpu(s.gpu, b, a, &iterations), EVN_BODY, "not positive definite");
     if (!solve_kernels.contract) assert_string_equal(evn_message(), host);
-    close_side(&s);
-    free(a);
-    free(b);
 }
 
 /* Any operation may fail: one line, and everything can be closed. */
@@ -483,18 +448,17 @@ TEST(device_fails) {
     if (strncmp(test_device(), "emulated", 8)) skip();
     struct slices_csr m = grid(20, 2);
     struct solve_cg *cg;
-    double *b = vector(400, 1), *a = calloc(400, sizeof *a);
+    HEAP double *b = vector(400, 1), *a = calloc(400, sizeof *a);
     assert_ok(solve_cg_open(&cg, &m, 1e-13));
     static const char *const what[] = {"alloc@1",  "alloc@7", "copy@1",   "copy@3",
                                        "copy@4",   "copy@5",  "kernel@1", "kernel@2",
                                        "kernel@9", "lost@3",  "lost@20"};
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         char text[64];
-        evn_device *device;
         struct solve_gpu *gpu;
         int iterations;
         snprintf(text, sizeof text, "emulated:1,fail=%s", what[i]);
-        assert_ok(evn_device_open(&device, text, 0));
+        OWN(device) *device = OPEN(device, text, 0);
         evn_status status = solve_gpu_open(&gpu, cg, device, 1, 0);
         if (status)
             assert_null(gpu);
@@ -505,28 +469,23 @@ TEST(device_fails) {
         assert_says("on purpose");
         assert_null(strchr(evn_message(), '\n'));
         solve_gpu_close(gpu);
-        evn_device_close(device);
     }
     solve_cg_close(cg);
     slices_csr_free(&m);
-    free(a);
-    free(b);
 }
 
 /* The choice: by name, and whether units have what it needs. */
 TEST(choice) {
     enum solver_kind kind;
-    evn_units *units;
     for (int k = 0; k < 2; k++) {
         assert_ok(solver_find(&kind, k ? "cg:device" : "cg"));
         assert_int_equal(kind, k ? SOLVER_CG_DEVICE : SOLVER_CG);
         assert_string_equal(solver_name(kind), k ? "cg:device" : "cg");
     }
     assert_int_equal(solver_find(&kind, "cg:gpu"), EVN_USAGE);
-    assert_ok(evn_units_open(&units, machine, "1:CPU:1", NULL, 0));
+    OWN(units) *units = OPEN(units, machine, "1:CPU:1", NULL, 0);
     assert_fails(solver_check_units(SOLVER_CG_DEVICE, units), EVN_USAGE, "1:CPU:1 have none");
     assert_ok(solver_check_units(SOLVER_CG, units));
-    evn_units_close(units);
 }
 
 int main(void) {

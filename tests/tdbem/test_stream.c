@@ -1,9 +1,7 @@
 /* Blocks that are on disk: the same bytes come back in whatever order and by however many threads
  * they are wanted, no more of them are in memory than there is room for, and what a disk can do
  * wrong ends with a line. Run: ctest -R tdbem-stream */
-#include "check.h"
-#include "tdbem/layout/layout.h"
-#include "tdbem/matrices/slices.h"
+#include "body.h"
 #include "tdbem/layout/stream.h"
 
 #include <dirent.h>
@@ -20,8 +18,7 @@ static char folder[] = "/var/tmp/test_stream_XXXXXX";
 
 static int make(void **state) {
     (void)state;
-    struct mesh *mesh;
-    assert_ok(mesh_open(&mesh, "sphere:2"));
+    struct mesh *mesh = body("sphere:2");
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
     assert_ok(slices_generate(&slices, mesh, &o, 2));
@@ -64,12 +61,11 @@ static struct stream *open_stream(struct layout **layout, int kind) {
 /* Bytes of the range that are in memory. */
 static size_t resident(const void *from, size_t bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = bytes / page;
-    unsigned char *here = malloc(pages + 1);
+    HEAP unsigned char *here = malloc(pages + 1);
     size_t count = 0;
     assert_non_null(here);
     if (mincore((void *)from, pages * page, here)) fail_msg("mincore");
     for (size_t p = 0; p < pages; p++) count += here[p] & 1;
-    free(here);
     return count * page;
 }
 
@@ -167,7 +163,7 @@ TEST(the_same_bytes) {
 
 /* Without a reader: as far as there is room, and no block twice. */
 TEST(reads_ahead) {
-    struct layout *a;
+    OWN(layout) *a;
     struct stream *s = open_stream(&a, 0);
     assert_ok(stream_begin(s, 6, 3 * layout_largest(a)));
     double bytes = 0;
@@ -192,12 +188,11 @@ TEST(reads_ahead) {
     assert_true(bytes == 3 * once);
     assert_true(resident(a->memory, a->begin[18]) <= 6 * layout_largest(a));
     stream_close(s);
-    layout_close(a);
 }
 
 /* The system's cache is not filled with what has passed. */
 TEST(leaves_the_cache_alone) {
-    struct layout *a;
+    OWN(layout) *a;
     struct stream *s = open_stream(&a, 2);
     assert_ok(stream_begin(s, 3, 2 * layout_largest(a)));
     stream_order(s, NULL);
@@ -216,13 +211,12 @@ TEST(leaves_the_cache_alone) {
     munmap(file, bytes);
     close(fd);
     stream_close(s);
-    layout_close(a);
 }
 
 TEST(alignment_moves_blocks) {
     for (int kind = 0; kind < 3; kind++) {
         const struct layout_options o = options(kind);
-        struct layout *plain, *a;
+        OWN(layout) *plain, *a;
         assert_ok(layout_open(&plain, slices, &o));
         assert_ok(layout_plan(&a, slices, &o));
         layout_align(a, 2 << 20);
@@ -234,14 +228,12 @@ TEST(alignment_moves_blocks) {
             assert_memory_equal(a->memory + a->begin[b], plain->memory + plain->begin[b],
                                 block_bytes(plain, b));
         }
-        layout_close(plain);
-        layout_close(a);
     }
 }
 
 /* A file that has become shorter: an error for whoever wants a block of it, at once and later. */
 TEST(a_disk_that_fails) {
-    struct layout *a;
+    OWN(layout) *a;
     struct stream *s = open_stream(&a, 0);
     assert_ok(stream_begin(s, 0, 2 * layout_largest(a)));
     const int fd = scratch_file();
@@ -270,12 +262,11 @@ TEST(a_disk_that_fails) {
     close(again);
     assert_int_equal(stream_begin(s, 3, layout_largest(a)), EVN_SYSTEM);
     stream_close(s);
-    layout_close(a);
 }
 
 TEST(bad_folders) {
     const struct layout_options o = options(0);
-    struct layout *a;
+    OWN(layout) *a;
     struct stream *s;
     assert_ok(layout_plan(&a, slices, &o));
     assert_int_equal(stream_open(&s, a, "/nowhere/at/all"), EVN_USAGE);
@@ -289,7 +280,6 @@ TEST(bad_folders) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_fails(stream_open(&s, a, folder), EVN_USAGE, "no room for");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    layout_close(a);
 }
 
 RUN_TESTS(make, drop)

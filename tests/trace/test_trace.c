@@ -2,7 +2,6 @@
  * every migration, the bytes of every exchange. Run: ctest -R trace */
 #include "machine_of_test.h"
 #include <cjson/cJSON.h>
-#include <evener.h>
 #include <evener/trace.h>
 #include <math.h>
 
@@ -200,7 +199,7 @@ TEST(every_schedule) {
                                         "dynamic:chunk=5,memorize=2", "guided:time", "map"};
     for (int s = 0; s < 5; s++)
         for (int whole = 0; whole < 2; whole++) {
-            struct fixture f;
+            ENDS(close_fixture) struct fixture f;
             open_fixture(&f, "3:CPU:1", specs[s]);
             f.whole = whole;
             run(&f, 7);
@@ -216,7 +215,6 @@ TEST(every_schedule) {
             for (int i = 0; i < n; i++) assert_in_range((int)busy[i], 0, UNITS);
             assert_int_equal((int)busy[n - 1], 0);
             cJSON_Delete(root);
-            close_fixture(&f);
         }
 }
 
@@ -235,7 +233,7 @@ TEST(bytes) {
         {"static 12 tasks 3 units: 12*1", 1, 0},
     };
     for (int c = 0; c < 6; c++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, "3:CPU:1", "static");
         assert_ok(evn_schedule_import(f.schedule, cases[c].plan));
         assert_ok(evn_loop_run(f.loop, body, &f)); /* owners are those of the plan */
@@ -252,7 +250,6 @@ TEST(bytes) {
         for (int i = 0; i < n; i++) /* up when an exchange begins, down when it ends */
             assert_int_equal((int)bytes[i], i % 2 ? 0 : (int)cases[c].bytes);
         cJSON_Delete(root);
-        close_fixture(&f);
     }
 }
 
@@ -267,7 +264,7 @@ TEST(batches_migrate) {
                  {"static 12 tasks 3 units: 4*2 4*1 4*0", 8},
                  {"static 12 tasks 3 units: 4*0 4*1 3*2 1*0", 0}}; /* 0 .. 3 and 11: not known */
     for (int c = 0; c < 4; c++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, "3:CPU:1", "static");
         f.whole = 1;
         assert_ok(evn_loop_run(f.loop, body, &f));
@@ -278,12 +275,11 @@ TEST(batches_migrate) {
         check_slices(&f, events);
         assert_int_equal(check_flows(events), cases[c].flows);
         cJSON_Delete(root);
-        close_fixture(&f);
     }
 }
 
 TEST(names) {
-    struct fixture f;
+    ENDS(close_fixture) struct fixture f;
     open_fixture(&f, "1:CPU:1,1:CPU:2", "static");
     run(&f, 1);
     f.whole = 1;
@@ -304,13 +300,12 @@ TEST(names) {
     assert_int_equal(batch, 2);
     assert_int_equal(tracks, 2);
     cJSON_Delete(root);
-    close_fixture(&f);
 }
 
 /* Only the latest bursts are kept: the trace begins somewhere in the middle, and is still one. */
 TEST(few_bursts) {
     for (int keep = 1; keep < 12; keep++) {
-        struct fixture f;
+        ENDS(close_fixture) struct fixture f;
         open_fixture(&f, "3:CPU:1", "dynamic:chunk=2,memorize=0");
         assert_ok(evn_loop_keep_bursts(f.loop, keep));
         run(&f, 5);
@@ -322,7 +317,6 @@ TEST(few_bursts) {
         check_slices(&f, events);
         check_flows(events);
         cJSON_Delete(root);
-        close_fixture(&f);
     }
 }
 
@@ -370,7 +364,7 @@ TEST(two_loops) {
 
 /* What JSON makes of a text or number, read back by cJSON. */
 static cJSON *json_of(const char *text, double number) {
-    char *written = NULL;
+    HEAP char *written = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&written, &size);
     fputc('[', out);
@@ -384,7 +378,6 @@ static cJSON *json_of(const char *text, double number) {
     cJSON *list = cJSON_ParseWithOpts(written, NULL, 1);
     assert_non_null(list);
     for (const char *p = written; *p; p++) assert_false((unsigned char)*p < ' ');
-    free(written);
     return list;
 }
 

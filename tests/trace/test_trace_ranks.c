@@ -142,7 +142,7 @@ static void check_messages(const evn_trace *t) {
 }
 
 static void traced(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     evn_trace *t, *other;
     const int me = evn_cluster_rank(cluster);
     const double early = evn_now();
@@ -176,7 +176,6 @@ static void traced(evn_cluster *cluster) {
         check_messages(t);
     }
     evn_trace_close(t);
-    grid_close(&g);
 }
 
 /* Clocks that show other times, and do not run alike. */
@@ -234,7 +233,7 @@ TEST(few) {
 
 /* One rank has no memory: all are told, and can go on without. */
 static void without_memory(evn_cluster *cluster) {
-    struct grid g;
+    ENDS(grid_close) struct grid g;
     evn_trace *t;
     grid_open(&g, cluster);
     must_ok(grid_step(&g));
@@ -253,7 +252,6 @@ static void without_memory(evn_cluster *cluster) {
     must_ok(evn_trace_open(&t, g.loop, 1, 1));
     must_ok(evn_trace_gather(t));
     evn_trace_close(t);
-    grid_close(&g);
 }
 
 TEST(without_memory) {

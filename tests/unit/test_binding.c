@@ -8,13 +8,11 @@
 #include "machine/cores.h"
 #include "unit/binding.h"
 #include "unit/contention.h"
-#include <evener.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { NOBODY = 65534 };
@@ -289,7 +287,7 @@ TEST(units_beside) {
     need_two();
     const int first = evn_machine_core_number(machine, 0);
     const int second = evn_machine_core_number(machine, 1);
-    evn_machine *two;
+    OWN(machine) *two;
     assert_ok(evn_machine_open_within(&two, (const int[]){first, second}, 2));
     /* nobody else: as ever, also in regions of leaders' own where OpenMP binds threads */
     evn_units *units = open_units(two, "2:CPU:1");
@@ -348,7 +346,6 @@ TEST(units_beside) {
     cpu_set_t now;
     sched_getaffinity(0, sizeof now, &now);
     assert_true(CPU_EQUAL(&now, &at_start));
-    evn_machine_close(two);
 }
 
 /* Unit `i` of a group, with the cores that the list names. */
@@ -363,12 +360,12 @@ static void name_cores(evn_unit *u, evn_units *all, const struct unit_list *l, i
 
 /* Which cores units get of two packages of four cores, two hardware threads each. */
 static void deals(const char *list, const int *core) {
-    evn_machine *many;
+    OWN(machine) *many;
     struct unit_list l;
     assert_ok(evn_machine_open_synthetic(&many, "package:2 l3:1 core:4 pu:2"));
     assert_ok(unit_list_parse(&l, list, 8, 0));
     evn_units all = {.machine = many, .count = l.units, .bound = 1, .claims = 1};
-    evn_unit *unit = calloc((size_t)l.units, sizeof *unit);
+    HEAP evn_unit *unit = calloc((size_t)l.units, sizeof *unit);
     assert_non_null(unit);
     all.unit = unit;
     all.forks = process_forks();
@@ -390,8 +387,6 @@ static void deals(const char *list, const int *core) {
     assert_int_equal(all.bound, !taken);
     for (int u = 0; u < all.count; u++) binding_close(&unit[u]);
     for (int i = 0; i < 16; i++) assert_false(claim_is_mine(i));
-    free(unit);
-    evn_machine_close(many);
 }
 
 TEST(deal) {
@@ -420,11 +415,10 @@ TEST(units_mask) {
     const int first = evn_machine_core_number(machine, 0);
     const int second = evn_machine_core_number(machine, 1);
     cpu_set_t mask, now;
-    evn_machine *one;
     CPU_ZERO(&mask);
     CPU_SET(second, &mask);
     sched_setaffinity(0, sizeof mask, &mask);
-    assert_ok(evn_machine_open(&one));
+    evn_machine *one = OPEN(machine);
     for (int taken = 0; taken < 2; taken++) {
         struct other o = begin("hold", taken ? second : first, -1);
         evn_units *units = open_units(one, "auto");
@@ -444,7 +438,7 @@ TEST(units_mask) {
 
 TEST(units_fork) {
     if (evn_machine_cores(machine) < evn_machine_about(machine).allowed) skip();
-    evn_units *units = open_units(machine, "1:CPU:1");
+    OWN(units) *units = open_units(machine, "1:CPU:1");
     const int core = core_of(units, 0);
     const pid_t child = fork();
     if (!child) {
@@ -455,7 +449,6 @@ TEST(units_fork) {
     struct other o = begin("hold", core, -1);
     assert_false(o.claimed);
     end(&o, 0);
-    evn_units_close(units);
 }
 
 /* The whole look, where the kernel's numbers cannot matter: a thread that has run less than nothing
@@ -470,8 +463,7 @@ TEST(let_go) {
     need_two();
     static const char *const lists[] = {"1:CPU:2", "2:CPU:1"};
     for (int i = 0; i < 4; i++) {
-        evn_units *units;
-        assert_ok(evn_units_open(&units, machine, lists[i & 1], NULL, i & 2 ? EVN_STAY_BOUND : 0));
+        evn_units *units = OPEN(units, machine, lists[i & 1], NULL, i & 2 ? EVN_STAY_BOUND : 0);
         const int core = core_of(units, 0);
         assert_string_equal(binding_of(units, 0), "core");
         for (int u = 0; u < evn_units_count(units); u++) make_contended(evn_units_get(units, u));
@@ -549,7 +541,7 @@ static enum contention_verdict look(struct contention *c, int times, double shar
 }
 
 TEST(looks) {
-    struct contention c = {0};
+    ENDS(contention_close) struct contention c = {0};
     for (int i = 0; i < IDLE_CORES; i++) told.seconds[i] = -1;
     told.seconds[0] = told.seconds[1] = 7;
     tells = 1;
@@ -578,7 +570,6 @@ TEST(looks) {
     tells = 0;
     assert_int_equal(look(&c, 2, 0.5), CONTENTION_STAY);
     assert_int_equal(look(&c, 1, 0.5), CONTENTION_LET_GO);
-    contention_close(&c);
 }
 
 TEST(idle) {

@@ -9,10 +9,8 @@
 #include "unit/share.h"
 #include "unit/spare.h"
 #include <dirent.h>
-#include <evener/clock.h>
 #include <math.h>
 #include <omp.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,7 +71,6 @@ static pid_t claim_all(int *until) {
 
 /* Units whose cores other programs have. */
 TEST(from_the_beginning) {
-    evn_units *units;
     double least = 1;
     int until, status;
     char path[] = "/tmp/evener-claims-XXXXXX";
@@ -83,7 +80,7 @@ TEST(from_the_beginning) {
     close(file);
     setenv("EVENER_CLAIMS", path, 1);
     const pid_t child = claim_all(&until);
-    assert_ok(evn_units_open(&units, machine, "1:CPU:2", NULL, 0));
+    evn_units *units = OPEN(units, machine, "1:CPU:2", NULL, 0);
     const int taken = !strcmp(evn_unit_binding(&units->unit[0]), "taken");
     assert_int_equal(atomic_load(&units->spares), taken);
     assert_ok(evn_units_run(units, job, &least));
@@ -123,10 +120,9 @@ static void short_job(evn_unit *unit, void *unused) {
 
 /* Units whose team finds others' threads on all of its cores later on. */
 TEST(later) {
-    evn_units *units;
     pthread_t other[2];
     if (evn_machine_cores(machine) < 2) skip();
-    assert_ok(evn_units_open(&units, machine, "1:CPU:2", NULL, 0));
+    OWN(units) *units = OPEN(units, machine, "1:CPU:2", NULL, 0);
     evn_unit *unit = &units->unit[0];
     if (!unit->core || unit->look == INFINITY) { /* cores are others', or there is a quota */
         evn_units_close(units);
@@ -141,7 +137,6 @@ TEST(later) {
     assert_int_equal(atomic_load(&units->spares), 1);
     atomic_store(&over, 1);
     for (int i = 0; i < 2; i++) pthread_join(other[i], NULL);
-    evn_units_close(units);
 }
 
 static void brief_job(evn_unit *unit, void *unused) {
@@ -158,9 +153,8 @@ TEST(leaders) {
     } row[] = {{"2:CPU:1", 1}, {"1:CPU:2", 0}};
     if (evn_machine_cores(machine) < 2) skip();
     for (int r = 0; r < 2; r++) {
-        evn_units *units;
         pthread_t other;
-        assert_ok(evn_units_open(&units, machine, row[r].units, NULL, EVN_CALLER_FREE));
+        OWN(units) *units = OPEN(units, machine, row[r].units, NULL, EVN_CALLER_FREE);
         evn_unit *unit = &units->unit[units->count - 1];
         if (!unit->core || unit->look == INFINITY) { /* cores are others', or there is a quota */
             evn_units_close(units);
@@ -178,7 +172,6 @@ TEST(leaders) {
         assert_int_equal(atomic_load(&units->spares), row[r].spares);
         atomic_store(&over, 1);
         if (row[r].spares) pthread_join(other, NULL);
-        evn_units_close(units);
     }
 }
 

@@ -4,15 +4,12 @@
 #include "check.h"
 #include "unit/descriptor.h"
 #include "unit/share.h"
-#include <evener.h>
-#include <evener/crew.h>
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -205,7 +202,7 @@ TEST(refusals) {
 
 /* Each GPU unit has devices and queues of its own; the leaders of GPU units may share cores. */
 TEST(units_of_devices) {
-    evn_units *units;
+    OWN(units) *units;
     assert_ok(
         evn_units_open(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0));
     assert_int_equal(evn_units_devices(units), 4);
@@ -224,7 +221,6 @@ TEST(units_of_devices) {
     /* every device asked for, also in `auto`, where they are named */
     assert_ok(evn_units_open(&units, machine, "auto", "emulated:2", 0));
     assert_int_equal(evn_units_gpus(units), 2);
-    evn_units_close(units);
 }
 
 static void count_calls(evn_unit *unit, void *arg) {
@@ -234,7 +230,7 @@ static void count_calls(evn_unit *unit, void *arg) {
 
 /* Taking units away, the caller's own among them, leaves a working rest. */
 TEST(remove) {
-    evn_units *units;
+    OWN(units) *units;
     assert_ok(
         evn_units_open(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated", EVN_OVERSUBSCRIBE));
     evn_device *kept = evn_unit_device(evn_units_get(units, 3), 0);
@@ -251,7 +247,6 @@ TEST(remove) {
     assert_int_equal(calls[1], 3);
     assert_ok(units_remove(units, 1));
     assert_int_equal(units_remove(units, 0), EVN_USAGE);
-    evn_units_close(units);
 }
 
 /* What each unit said of itself. */
@@ -273,7 +268,7 @@ static void say(evn_unit *unit, void *arg) {
 }
 
 TEST(questions) {
-    evn_units *units = open_or_fail("3:CPU:2", EVN_OVERSUBSCRIBE);
+    OWN(units) *units = open_or_fail("3:CPU:2", EVN_OVERSUBSCRIBE);
     struct said said = {0};
     evn_units_run(units, say, &said);
     assert_int_equal(said.calls, 3);
@@ -292,7 +287,6 @@ TEST(questions) {
     assert_int_equal(evn_units_gpus(units), 2);
     assert_int_equal(evn_unit_device_number(evn_units_get(units, 2), 0), 3);
     assert_int_equal(evn_unit_cores(evn_units_get(units, 2)), 1);
-    evn_units_close(units);
 }
 
 /* Every leader adds before the barrier and looks after it: one that passes too early sees too
@@ -316,11 +310,10 @@ static void synchronize(evn_unit *unit, void *arg) {
 TEST(synchronize) {
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "5:CPU:1"};
     for (int i = 0; i < 3; i++) {
-        evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
+        OWN(units) *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
         struct rounds m = {.rounds = 2000, .units = evn_units_count(units)};
         evn_units_run(units, synchronize, &m);
         assert_int_equal(m.wrong, 0);
-        evn_units_close(units);
     }
 }
 
@@ -333,12 +326,11 @@ TEST(binding) {
     snprintf(list, sizeof list, "1:CPU:%d", cores);
     const char *const lists[] = {list, "2:CPU:1"};
     for (int i = 0; i < (cores > 1 ? 2 : 1); i++) {
-        evn_units *units = open_or_fail(lists[i], 0);
+        OWN(units) *units = open_or_fail(lists[i], 0);
         if (evn_units_check_binding(units)) fail_msg("%s: %s", lists[i], evn_message());
         int core[2] = {evn_unit_core_number(evn_units_get(units, 0), 0), -1};
         if (i) core[1] = evn_unit_core_number(evn_units_get(units, 1), 0);
         assert_int_not_equal(core[0], core[1]);
-        evn_units_close(units);
     }
     pthread_getaffinity_np(pthread_self(), sizeof after, &after);
     assert_true(CPU_EQUAL(&at_start, &after));
@@ -346,8 +338,7 @@ TEST(binding) {
 
 /* FPGA units take emulated devices, and no others that are no accelerators. */
 TEST(fpgas) {
-    evn_units *units;
-    assert_ok(evn_units_open(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0));
+    evn_units *units = OPEN(units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0);
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2,1:GPU:1");
     assert_int_equal(evn_units_gpus(units), 2);
     assert_int_equal(evn_units_devices(units), 3);
@@ -365,7 +356,7 @@ TEST(fpgas) {
 TEST(named_cores) {
     const int first = evn_machine_core_number(machine, 0);
     const int second = evn_machine_core_number(machine, 1);
-    evn_units *units;
+    OWN(units) *units;
     char list[64];
     snprintf(list, sizeof list, "1:CPU:1@%d", 65535);
     assert_fails(evn_units_open(&units, machine, list, NULL, 0), EVN_USAGE,
@@ -382,7 +373,6 @@ TEST(named_cores) {
     if (evn_units_check_binding(units)) fail_msg("%s: %s", list, evn_message());
     assert_ok(units_remove(units, 0));
     assert_string_equal(evn_units_text(units), strchr(list, ',') + 1);
-    evn_units_close(units);
 }
 
 /* check_binding must notice a thread that has gone elsewhere. */
@@ -396,11 +386,10 @@ static void go_astray(evn_unit *unit, void *arg) {
 
 TEST(binding_is_checked) {
     if (evn_machine_cores(machine) < 2) skip();
-    evn_units *units = open_or_fail("2:CPU:1", 0);
+    OWN(units) *units = open_or_fail("2:CPU:1", 0);
     int who = 1;
     evn_units_run(units, go_astray, &who);
     assert_fails(evn_units_check_binding(units), EVN_SYSTEM, "unit 1");
-    evn_units_close(units);
 }
 
 /* ---- what the caller's own threads see ---- */
@@ -572,9 +561,8 @@ TEST(here) {
     assert_null(evn_units_here());
     for (int i = 0; i < CASES; i++) {
         evn_units *units = NULL, *more;
-        evn_crew *crew;
         assert_ok(evn_units_open(&units, machine, cases[i].list, "emulated", cases[i].flags));
-        assert_ok(evn_crew_open(&crew, units, 8));
+        evn_crew *crew = OPEN(crew, units, 8);
         for (int round = 0; round < 3; round++) {
             assert_ok(evn_units_run(units, ask_here, &wrong));
             assert_null(evn_units_here());
@@ -608,11 +596,10 @@ TEST(here_of_kept_threads) {
     atomic_int wrong = 0;
     static const char *const lists[] = {"1:CPU:4,1:CPU:1", "1:CPU:4", "1:CPU:1,1:CPU:1"};
     for (int i = 0; i < 3; i++) {
-        evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
+        OWN(units) *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
         evn_units_close(units);
         units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE);
         assert_ok(evn_units_run(units, ask_late, &wrong));
-        evn_units_close(units);
     }
     assert_int_equal(wrong, 0);
 }
@@ -650,16 +637,14 @@ static void in_child(evn_units *units) {
 TEST(fork) {
     if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
     for (int stays = 0; stays < 2; stays++) {
-        evn_units *units;
         const unsigned flags = EVN_OVERSUBSCRIBE | (stays ? EVN_STAY_BOUND : 0);
-        assert_ok(evn_units_open(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags));
+        OWN(units) *units = OPEN(units, machine, "2:CPU:2,1:GPU:1", "emulated", flags);
         fflush(NULL);
         pid_t child = fork();
         assert_true(child >= 0);
         if (!child) in_child(units);
         assert_ends_well(child);
         assert_ok(evn_units_run(units, nothing, NULL));
-        evn_units_close(units);
     }
 }
 
@@ -669,8 +654,7 @@ TEST(synthetic) {
     assert_int_equal(evn_machine_cores(m), 32);
     assert_int_equal(evn_machine_about(m).packages, 2);
     assert_false(evn_machine_about(m).here);
-    evn_units *units;
-    assert_ok(evn_units_open(&units, m, "4:CPU:8", NULL, 0));
+    evn_units *units = OPEN(units, m, "4:CPU:8", NULL, 0);
     assert_int_equal(evn_units_count(units), 4);
     evn_units_close(units);
     evn_machine_close(m);

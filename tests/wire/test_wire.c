@@ -7,7 +7,6 @@
 #include "wire/suite.h"
 #include "wire/threads.h"
 #include <dlfcn.h>
-#include <evener/clock.h>
 #include <omp.h>
 #include <unistd.h>
 

@@ -1,0 +1,20 @@
+/* Bodies of tests, and what is computed of them. */
+#ifndef TEST_TDBEM_BODY_H
+#define TEST_TDBEM_BODY_H
+
+#include "check.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/matrices/slices.h"
+#include "tdbem/mesh/mesh.h"
+
+OWNED(mesh, struct mesh, mesh_close)
+OWNED(slices, struct slices, slices_close)
+OWNED(layout, struct layout, layout_close)
+
+static inline struct mesh *body(const char *what) {
+    struct mesh *m;
+    ok(mesh_open(&m, what));
+    return m;
+}
+
+#endif
