@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Some of a script's cases: those that tests/halves.txt names for a test, or all the others.
+"""Runs a script of tests: all of its cases, those that are named, or those that tests/halves.txt names for a test, or all others.
 
-Run by ctest as: tests/halves.py quick|rest NAME SCRIPT [argument ..]; for one case run the script itself.
+usage: tests/cases.py [quick|rest NAME] SCRIPT [argument ..]. A script of cases comes here by itself (tests/programs.py).
 """
 import os
 import runpy
 import sys
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.modules["cases"] = sys.modules[__name__]  # by which scripts know that they are here
 
 
-def cases(name):
+def named(name):
     """The cases in the quick set, by the table."""
     for line in open(f"{HERE}/halves.txt"):
         words = line.split()
@@ -21,8 +23,8 @@ def cases(name):
 
 
 def main():
-    half, name, script = sys.argv[1:4]
-    quick, seen = cases(name), set()
+    half, name = (sys.argv.pop(1), sys.argv.pop(1)) if sys.argv[1] in ("quick", "rest") else ("", "")
+    quick, seen = named(name) if half else set(), set()
     every = unittest.TestLoader.getTestCaseNames
 
     def some(loader, case):
@@ -31,11 +33,14 @@ def main():
         return [test for full, test in names.items() if (full in quick) == (half == "quick")]
 
     unittest.TestLoader.getTestCaseNames = some
-    sys.argv = sys.argv[3:]
+    del sys.argv[0]
+    script = sys.argv[0]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
     status = 0
     try:
-        runpy.run_path(script, run_name="__main__")
+        module = types.ModuleType("cases")
+        vars(module).update(runpy.run_path(script, run_name="__main__"))
+        unittest.main(module)  # what has run all by itself has ended
     except SystemExit as end:
         status = end.code
     if seen and quick - seen:

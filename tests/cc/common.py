@@ -9,10 +9,13 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+import programs  # pylint: disable=wrong-import-position,unused-import
+
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 INCLUDE = os.path.join(SOURCE, "include")
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
-COMMAND = "build/evener-cc"
+COMMAND = os.path.abspath(sys.argv.pop(1) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) else "build/evener-cc")
 # threads that wait do not take the cores of others: there are more of them than cores
 PLAIN = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMP_", "CMAKE_"))}
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", EVENER_OVERSUBSCRIBE="1", EVENER_DEVICES="emulated:3")
@@ -119,10 +122,3 @@ class Case(unittest.TestCase):
     def fine(self, result):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
-
-
-def main():
-    """Runs the tests of the calling module: COMMAND [test ..]"""
-    global COMMAND
-    COMMAND = os.path.abspath(sys.argv.pop(1))
-    unittest.main(module="__main__", verbosity=0)

@@ -569,7 +569,6 @@ def mutants(folder, count, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("command")
     parser.add_argument("--programs", type=int, default=0)
     parser.add_argument("--mutants", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
@@ -580,7 +579,6 @@ def main():
     global END, KERNELS
     KERNELS = words.kernels
     END = ".cpp" if words.cxx else ".c"
-    common.COMMAND = os.path.abspath(words.command)
     with tempfile.TemporaryDirectory() as folder:
         wrong = programs(common.COMMAND, folder, words.programs, words.seed, words.keep) if words.programs else 0
         wrong += mutants(folder, words.mutants, words.seed) if words.mutants else 0

@@ -374,7 +374,3 @@ class Builds(Case):
                       ["sub folder/main.c"], ["-c", "-DFACTOR=x", "-Dpart=+", "sub folder/main.c"]):
             self.cc(COMPILERS[0], *words, cwd=self.tree, env={"TMPDIR": folder})
             self.assertEqual(os.listdir(folder), [])
-
-
-if __name__ == "__main__":
-    common.main()

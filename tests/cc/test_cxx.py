@@ -186,7 +186,3 @@ class Cxx(Case):
             self.assertTrue(all(line.startswith(cxx + " ") for line in shown.splitlines()), (c, shown))
         shown = self.fine(run([common.COMMAND, "--show", "a.cpp"], cwd=self.folder, env={"EVENER_CXX": "mine++ -O7"})).stdout
         self.assertEqual([line.split()[:2] for line in shown.splitlines()], [["mine++", "-O7"]] * 2)
-
-
-if __name__ == "__main__":
-    common.main()

@@ -143,7 +143,3 @@ class Unwinding(Case):
                         self.assertIn(result.returncode, (-6, 134), result.stderr)  # abort()
                         self.assertIn("terminate called after throwing" if more and unit == "1" else
                                       f'units: the job of unit {unit} of "2:CPU:1" has ended its thread, or thrown an exception', result.stderr)
-
-
-if __name__ == "__main__":
-    common.main()

@@ -307,7 +307,3 @@ class Forms(Case):
                 text = file.read()
             if not re.search(r"#\s*pragma omp (teams|distribute)", text):
                 self.assertEqual(result.stdout, text, name)
-
-
-if __name__ == "__main__":
-    common.main()

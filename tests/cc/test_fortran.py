@@ -451,7 +451,3 @@ class Fortran(Case):
         self.assertIn("-frecursive", self.fine(self.fc("--show", "-c", "big.f90")).stdout)
         self.fine(self.fc("big.f90", "small.f90", "-o", "big"))
         self.assertEqual(self.fine(run([os.path.join(self.folder, "big")])).stdout.split(), ["T"])
-
-
-if __name__ == "__main__":
-    common.main()

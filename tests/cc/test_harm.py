@@ -5,7 +5,7 @@ directives has its cores back afterwards.
 Run: ctest -R cc-harm, or tests/cc/test_harm.py build/evener-cc [test ..]
 """
 import os
-from common import Case, COMPILERS, main, run
+from common import Case, COMPILERS, run
 
 BEGIN = """#include <omp.h>
 #include <stdio.h>
@@ -135,7 +135,3 @@ class Harm(Case):
                 done = self.fine(run([name[:-2]], env={"EVENER_OVERSUBSCRIBE": oversubscribe}))
                 sum_, before, least = map(int, done.stdout.split())
                 self.assertEqual((sum_, least), (84, before), compiler)
-
-
-if __name__ == "__main__":
-    main()

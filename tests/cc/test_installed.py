@@ -144,7 +144,3 @@ class Installed(Case):
             self.made("cmake", "--build", build)
             self.assertEqual(self.made(build + "/zones", env={"EVENER_UNITS": "1:CPU:1,2:GPU:1"}), EXPECTED)
             self.assertEqual(self.made(build + "/user"), "10 5050\n")
-
-
-if __name__ == "__main__":
-    common.main()

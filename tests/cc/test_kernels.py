@@ -19,7 +19,7 @@ import common
 from common import COMPILERS, HERE, SOURCE
 
 KERNELS = os.path.join(HERE, "kernels")
-COMMAND, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+COMMAND, BUILD = common.COMMAND, os.path.abspath(sys.argv.pop(1))
 PLAIN = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMP_"))}
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", EVENER_CACHE=os.path.join(BUILD, "cache"))
 SANITIZE = []
@@ -343,8 +343,3 @@ class Kernels(common.Case):
             nvrtc.nvrtcGetProgramLog(program, log)
             self.assertEqual(status, 0, log.value.decode())
             nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-
-
-if __name__ == "__main__":
-    del sys.argv[1:3]
-    unittest.main(verbosity=0)

@@ -116,7 +116,3 @@ class Messages(Case):
             self.assertEqual((result.returncode, self.said(result)),
                              (1, [f"{name}:1:1: error: compute units need C99 or later"]))
         self.fine(self.cc(COMPILERS[0], "-std=c99", "-c", name, "-o", name + ".o"))
-
-
-if __name__ == "__main__":
-    common.main()

@@ -71,7 +71,7 @@ int main(int n, char **word) {
 }
 """
 EXPECTED = "".join(" ".join(str(x) for x in (10 * z, 10 * z + 1, 90, 91, 10 * z + 4, 10 * z + 5)) + " " for z in range(4))
-FAKE = FAKE_HIP = ""
+FAKE, FAKE_HIP = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 
 
 class OwnKernels(Case):
@@ -115,8 +115,3 @@ class OwnKernels(Case):
         """Compiled by another compiler the memory is where it always is."""
         self.fine(run([COMPILERS[0], "-w", "-I" + common.INCLUDE, self.name, "-o", self.name + "-plain", "-ldl"]))
         self.assertEqual(self.fine(run([self.name + "-plain"])).stdout, EXPECTED)
-
-
-if __name__ == "__main__":
-    FAKE, FAKE_HIP = (os.path.abspath(sys.argv.pop(2)) for _ in range(2))
-    common.main()

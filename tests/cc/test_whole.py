@@ -175,7 +175,3 @@ class RealCode(Case):
     def test_bt_mz_w(self):
         done = self.fine(run([built("bench-cu-btmz"), "W"], env={"EVENER_UNITS": "2:CPU:1"}))
         self.assertEqual(done.stdout, f"bt-mz class W on 2:CPU:1: hash {self.hash_of_command('W', '2:CPU:1')}, verified\n")
-
-
-if __name__ == "__main__":
-    common.main()

@@ -4,7 +4,6 @@
 Run: ctest -R command-adaptive, or tests/command/test_adaptive.py build/evener [test ..]
 """
 import json
-import unittest
 
 import report_page
 from base import Base
@@ -94,7 +93,3 @@ class Adaptive(Base):
         self.refuses(["run", "adaptive", "--levels", "11"], "--levels 11")
         self.refuses(["run", "adaptive", "--every", "0"], "--every 0")
         self.refuses(["run", "adaptive", "--units", "1:GPU:1", "--devices", "emulated"], "adaptive")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -192,7 +192,3 @@ class Runs(Base):
         self.assertEqual(lists[0]["units"], "auto")
         self.assertIn(":CPU:", lists[0]["chosen"])
         self.assertTrue(all(one["step_s"] > 0 for one in lists))
-
-
-if __name__ == "__main__":
-    unittest.main()

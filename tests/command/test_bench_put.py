@@ -6,7 +6,6 @@ Run: ctest -R command-bench-put, or tests/command/test_bench_put.py build/evener
 import json
 import os
 import re
-import unittest
 
 from base import Base, launchers, plugin
 
@@ -121,7 +120,3 @@ class BenchPut(Base):
         done = self.evener("--max", "8", "--devices", "emulated:0", status=None)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
-
-
-if __name__ == "__main__":
-    unittest.main()

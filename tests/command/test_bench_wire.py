@@ -4,7 +4,6 @@
 Run: ctest -R command-bench-wire, or tests/command/test_bench_wire.py build/evener [test ..]
 """
 import re
-import unittest
 
 from base import Base
 
@@ -31,7 +30,3 @@ class BenchWire(Base):
                             (("--wire", "processes:2,latency=2"), "latency=2"),
                             (("--max", "7"), "--max")):
             self.refuses(words, says)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 
 import base
 from base import EVENER
@@ -254,7 +253,3 @@ class Places(Base):
     def test_words(self):
         for words, says in ((["ft-mz"], "ft-mz"), (["bt-mz", "--units", "1:CPUS:1"], "CPUS")):
             self.assertIn(says, self.evener("calibrate", *words, status=2).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

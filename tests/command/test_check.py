@@ -4,7 +4,6 @@ to the bit.
     python3 tests/command/test_check.py COMMAND
 """
 
-import unittest
 
 from base import Base
 
@@ -31,7 +30,3 @@ class Check(Base):
 
     def test_boundary_elements(self):
         self.same("td-bem --mesh sphere:1 --units 1:GPU:1")
-
-
-if __name__ == "__main__":
-    unittest.main()

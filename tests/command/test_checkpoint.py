@@ -14,7 +14,6 @@ import signal
 import struct
 import subprocess
 import time
-import unittest
 
 import base
 from base import EVENER, clean, ended
@@ -363,7 +362,3 @@ class Elsewhere(Base):
             for blind in ("", os.path.abspath("blind")):
                 r = self.record([*words, "--steps", str(steps), "--restart", "blind/c"], env=clean() | {"BLIND": blind})
                 self.assertEqual((r["hash"], r.get("checksums"), r["restarted_from"]), (whole["hash"], whole.get("checksums"), half))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ Run: ctest -R command-combinations, or tests/command/test_combinations.py build/
 """
 import json
 import os
-import unittest
 
 import base
 from base import MACHINES
@@ -181,7 +180,3 @@ class Words(Base):
             self.refuses(["run", "bt-mz", "--quiet", "--units", "1:GPU:1", "--devices", f"emulated:memory={size}"], f"memory={size}",
                          "as 500MB or 1.5GiB")
             self.refuses(["run", *BODY, "--memory", size], f"--memory {size}", "as 500MB or 1.5GiB")
-
-
-if __name__ == "__main__":
-    unittest.main()

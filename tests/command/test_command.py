@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import time
-import unittest
 
 from base import Base
 
@@ -319,7 +318,3 @@ class Other(Base):
         bound = {"launch": ["taskset", "-c", core]}
         self.assertEqual(json.loads(self.evener("info", "--json", "-", **bound).stdout)["machine"]["cores"], 1)
         self.assertEqual(self.record("run", "bt-mz", **bound)["units"][0]["cores"], [core])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ tests/command/test_completion.py build/evener [test ..]"""
 import os
 import shutil
 import subprocess
-import unittest
 
 from base import Base, EVENER
 
@@ -41,7 +40,3 @@ class Completion(Base):
                 self.assertIn("--mesh", self.completed(shell, "evener run td-bem --units 1:CPU:1 --me"))
                 self.assertNotIn("--mesh", self.completed(shell, "evener run ft --me"))
                 self.assertFalse({"ft", "run"} & self.completed(shell, "evener run ft --class "))
-
-
-if __name__ == "__main__":
-    unittest.main()

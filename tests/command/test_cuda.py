@@ -91,7 +91,3 @@ class Late(unittest.TestCase):
                                                                                     "--processes 4 --variant funneled --per-node 2")] +
                  [f"{app} --class S --oversubscribe --units {units}" for app in ("ft", "mg")
                   for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1", "2:GPU:1 --schedule guided:time")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -79,7 +79,3 @@ class Faults(unittest.TestCase):
         """Its device fails when its memory is fetched for another rank: that is said, and not what the other rank has got."""
         for number in range(81, 86):
             self.assertIsNone(run(QUICK[2], "copy", number)[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

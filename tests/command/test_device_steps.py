@@ -4,7 +4,6 @@ host, its last; nothing crosses to the host or from it. On 1, 4 and 8 emulated d
 
 Run: ctest -R command-device-steps, or tests/command/test_device_steps.py build/evener [test ..]
 """
-import unittest
 
 from base import Base
 
@@ -57,7 +56,3 @@ class Steps(Base):
 
     def test_lu(self):
         self.one("lu-mz")
-
-
-if __name__ == "__main__":
-    unittest.main()

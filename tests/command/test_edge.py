@@ -270,7 +270,3 @@ class Words(Base):
         self.assertIn("\ufffd", record["command"])
         self.assertIn("m\ufffd\ufffd\ufffd\ufffd.off", record["command"])
         json.loads(self.read("t").decode())
-
-
-if __name__ == "__main__":
-    unittest.main()

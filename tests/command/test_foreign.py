@@ -10,7 +10,6 @@ import json
 import os
 import random
 import sys
-import unittest
 
 import base
 
@@ -250,7 +249,3 @@ class Damaged(base.Base):
                 done = self.evener("plan", *words, self.write("f.x", "".join(bad)), "--units", "2:CPU:1", "--quiet", "--schedule", "static", status=None)
                 self.assertIn(done.returncode, (0, 2), "".join(bad))
                 self.assertLessEqual(len([l for l in done.stderr.splitlines() if "warning" not in l]), 1, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

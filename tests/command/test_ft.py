@@ -7,7 +7,6 @@ Run: ctest -R command-ft, or tests/command/test_ft.py build/evener [test ..]; EV
 import itertools
 import json
 import os
-import unittest
 
 from base import EVENER, Base, launchers
 
@@ -157,7 +156,3 @@ class Ft(Base):
                 self.assertEqual((r["hash"], [u["tasks"] for u in r["units"]]), (alone, [48, 16]))
         if not found:
             self.skipTest("there is no MPI with a plug-in")
-
-
-if __name__ == "__main__":
-    unittest.main()

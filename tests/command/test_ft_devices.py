@@ -6,7 +6,6 @@ Run: ctest -R command-ft-devices, or tests/command/test_ft_devices.py build/even
 """
 import json
 import os
-import unittest
 
 from base import Base
 
@@ -96,7 +95,3 @@ class Devices(Base):
         self.evener("run", "ft", "--class", "S", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", "--oversubscribe", "--trace",
                     "t.json", "--quiet")
         self.assertIn("exchange", self.read(os.path.join(self.folder, "t.json")))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ as they should be. Ranks that are lost are test_rank_loss.py's, a driver that is
 
 Run: ctest -R command-ft-funneled, or tests/command/test_ft_funneled.py build/evener [test ..]
 """
-import unittest
 
 from base import Base
 
@@ -115,7 +114,3 @@ class Funneled(Base):
         for more, says in ((("--transposes", "2"), "has one transpose of each transform"), (("--size", "4096x2x2"), "2048 at most"),
                            (("--devices", "emulated:memory=1MiB"), "64 planes and 64 rows of 2 ranks need 8.")):
             self.refuses([*self.words(), *more, "--quiet"], says)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ Run: ctest -R command-ft-mg-model, or tests/command/test_ft_mg_model.py build/ev
 import json
 import math
 import subprocess
-import unittest
 
 import base
 import report_page
@@ -293,7 +292,3 @@ class Words(Base):
                            ("{\"machine\": \"m\", \"figures\": {\"hop\": 1e7}}", "from 0 to 1e6")):
             self.refuses(["mg", "--machine", write(text)], says)
         self.refuses(["mg", "--machine", self.path("none.json")], "none.json")
-
-
-if __name__ == "__main__":
-    unittest.main()

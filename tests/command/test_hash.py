@@ -17,7 +17,6 @@ import os
 import re
 import signal
 import time
-import unittest
 
 from base import Base, evener, launcher
 
@@ -330,7 +329,3 @@ class Official(Runs):
             record = self.run_of(app, "--class A", "2:CPU:1", "guided:time")
             self.assertIs(record["verified"], True)
             self.same(self.run_of(app, "--class A", "1:CPU:1,1:GPU:1", "guided:time"), record, "GPU")
-
-
-if __name__ == "__main__":
-    unittest.main()

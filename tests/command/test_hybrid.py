@@ -4,7 +4,6 @@
 Run: ctest -R hybrid, or tests/command/test_hybrid.py build/evener [test ..]
 """
 import json
-import unittest
 
 from base import Base
 
@@ -157,7 +156,3 @@ class Studies(Base):
             devices, messages, papers = int(row[1]), int(row[2]), float(row[9])
             self.assertLessEqual(messages, devices * (devices - 1))
             self.assertGreater(papers, 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

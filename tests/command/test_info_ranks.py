@@ -64,7 +64,3 @@ class Info(unittest.TestCase):
             self.assertEqual((status, out), (2, ""), err)
             self.assertRegex(err, r"^evener: rank 1 on \S+: info has no option --bogus")
             self.assertEqual(err.count("evener: "), 1, err)
-
-
-if __name__ == "__main__":
-    unittest.main()

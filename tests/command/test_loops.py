@@ -4,7 +4,6 @@ tell zones apart; official runs are verified; periods and launches; what is refu
 
 Run: ctest -R command-loops, or tests/command/test_loops.py build/evener [test ..]
 """
-import unittest
 
 from base import MACHINES
 from test_hash import Compared
@@ -67,7 +66,3 @@ class Loops(Compared):
             self.assertGreater(step["migrated_bytes"], 8 * doubles * step["migrations"] * least)
             self.assertLess(step["migrated_bytes"], 2 * 8 * doubles * step["migrations"] * most)
         self.assertGreater(five["migration_s"], 9 * 16.9e-6 * five["migrations"] / 4)  # nine arrays, a message each
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 Run: ctest -R command-mesh, or tests/command/test_mesh.py build/evener [test ..]"""
 import json
 import math
-import unittest
 
 from base import Base
 
@@ -125,7 +124,3 @@ class Mesh(Base):
         self.assertRegex(done.stdout, r"(?s)vertices 2562, triangles 5120.*a run: \d+ steps.*memory: [01]\.\d+ GB.*time: about")
         on_disk = self.evener("run", "td-bem", "--mesh", "sphere:4", "--method", "plain", "--dry", "--memory", "200MB").stdout
         self.assertRegex(on_disk, r"of which there are 0\.2 GB here; with 0\.4\d* GB on disk")
-
-
-if __name__ == "__main__":
-    unittest.main()

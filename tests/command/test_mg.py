@@ -5,7 +5,6 @@ Run: ctest -R command-mg, or tests/command/test_mg.py build/evener [test ..]; EV
 """
 import json
 import os
-import unittest
 
 from base import Base
 
@@ -77,7 +76,3 @@ class Mg(Base):
             self.assertIn(word, out)
         self.evener("report", "r.json", "--output", "r.html")
         self.assertTrue(os.path.getsize(os.path.join(self.folder, "r.html")) > 1000)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ Bits are test_hash.py's, devices that fail test_device_faults.py's.
 
 Run: ctest -R command-mg-devices, or tests/command/test_mg_devices.py build/evener [test ..].
 """
-import unittest
 
 from base import EVENER, Base, launcher
 
@@ -110,7 +109,3 @@ class Devices(Base):
         self.assertGreater(r["units"][1]["compute_s"], 0)
         events = self.load("trace")["traceEvents"]
         self.assertTrue(any(e.get("tid") == 1 and e.get("name") == "4 slabs from 4" for e in events))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ test_rank_loss.py's.
 Run: ctest -R command-mg-funneled, or tests/command/test_mg_funneled.py build/evener [test ..]; EVENER_MG=all adds W on all counts.
 """
 import os
-import unittest
 
 from base import EVENER, Base, ended, evener, launcher, launchers
 
@@ -185,7 +184,3 @@ class Funneled(Base):
         done = self.evener("--verbose", "--processes", "4", "--per-node", "2", "--variant", "funneled", "--units", "1:GPU:1", "--devices",
                            "emulated")
         self.assertIn("4 blocks on 2 devices", done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

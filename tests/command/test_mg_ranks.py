@@ -5,7 +5,6 @@ MPI; nodes; what is refused. Slabs over MPI, and their bits, are test_hash.py's.
 Run: ctest -R command-mg-ranks, or tests/command/test_mg_ranks.py build/evener [test ..]; EVENER_MG=all adds class A.
 """
 import os
-import unittest
 
 from base import Base, launchers
 from test_mg_funneled import NORM, counts
@@ -89,7 +88,3 @@ class Ranks(Base):
         self.refuses([*words, "2", "--variant", "slabs"], 'there is no "slabs", expected bulk, overlap, funneled or best')
         self.refuses([*words, "2", "--variant", "bulk", "--units", "2:CPU:1"], "expected one unit a rank")
         self.refuses([*words, "2", "--variant", "bulk", "--schedule", "guided:time"], "expected the schedule static")
-
-
-if __name__ == "__main__":
-    unittest.main()

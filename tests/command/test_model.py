@@ -6,7 +6,6 @@ Run: ctest -R command-model, or tests/command/test_model.py build/evener [test .
 """
 import json
 import os
-import unittest
 
 import base
 import report_page
@@ -189,7 +188,3 @@ class Measured(Base):
     def test_page(self):
         done = self.evener("model", "lu-mz", "--class", "A", "--cores", "16", said="")
         self.assertRegex(done.stdout, r"(?m)^ +16 +16 x 1 +1 +16\.00\* +16\.00\* ")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=1)

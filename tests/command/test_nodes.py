@@ -6,7 +6,6 @@ Run: ctest -R command-nodes, or tests/command/test_nodes.py build/evener [test .
 """
 import json
 import os
-import unittest
 
 import base
 from base import MACHINES
@@ -134,7 +133,3 @@ class Bench(Base):
         self.assertIn("- lu-mz class B on 17 nodes: left out, there are only 16 zones\n", done.stdout)
         self.refuses(["bench", "cluster"], "cluster-1024.json")
         self.refuses(["bench", "cluster", os.path.join(MACHINES, "epyc-2mi50.json")], "no \"nodes\"")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=1)

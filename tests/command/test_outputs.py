@@ -7,7 +7,6 @@ import json
 import os
 import stat
 import subprocess
-import unittest
 
 import base
 from base import EVENER
@@ -193,7 +192,3 @@ class Whole(Base):
         self.write("v", "earlier")
         self.write("r", "earlier")
         self.refuses([*BODY, "--vertices", "77", "--vertex-output", "v", "--json", "r"], "there is no vertex 77")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import tempfile
-import unittest
 from decimal import Decimal
 
 import base
@@ -364,7 +363,3 @@ class Whole(Base):
             for a, b in zip(found[:len(numbers)], numbers, strict=True):
                 for x, y in zip(a if isinstance(a, list) else [a], b if isinstance(b, list) else [b]):
                     self.assertTrue(x is y if y is None else abs(x - y) <= 1e-9 * abs(y), (item, key, a, b))
-
-
-if __name__ == "__main__":
-    unittest.main()

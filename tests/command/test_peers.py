@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 from base import EVENER, SOURCE, Base, ended
 
@@ -151,7 +150,3 @@ class Peers(Base):
         for words in (["--only", "x"], ["--scenes", "x"], ["/none"], ["--rounds", "0"], ["--programs", "pull"]):
             build = [] if words[0][0] == "/" else [BUILD]
             self.assertNotEqual(self.run_(f"{SOURCE}/suite/bench/shared_node.py", *build, *words).returncode, 0, words)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ The virtual clock of emulated devices makes times exact: a launch takes 4 us, an
 
 import json
 import os
-import unittest
 
 import base
 import report_page
@@ -186,7 +185,3 @@ class Bench(Words):
             ("--units 1:GPU:1 --devices nothing", "nothing"),
         ):
             self.refuses([BENCH, words], says)
-
-
-if __name__ == "__main__":
-    unittest.main()

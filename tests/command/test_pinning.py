@@ -212,7 +212,3 @@ class Study(Base):
                                        (["bench", "pinning", "td-bem", "--mesh", "sphere:0"], {}, "expected an NPB-MZ"),
                                        (["bench", "pinning", "bt-mz", "--json", "nowhere/r.json"], {}, "nowhere")):
             self.refuses(words, says, **variables)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ Run: ctest -R command-plan, or tests/command/test_plan.py build/evener [test ..]
 import json
 import os
 import subprocess
-import unittest
 
 import base
 from base import EVENER, MACHINES
@@ -440,7 +439,3 @@ class Study(Base):
     def test_planning(self):
         done = self.evener("bench", "schedules", "--planning", "--tasks", "1000", "--unit-count", "10")
         self.assertRegex(done.stdout, r"(?m)^binpack +\d")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -124,7 +124,3 @@ class Messages(Base):
                 file = f"{folder}/{name}.so"
                 subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", file], input=source, text=True, check=True)
                 self.check([file, says], EVENER_MUMPS=file)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 import base
 from base import EVENER, children
@@ -208,7 +207,3 @@ class Hear(Base):
         self.assertEqual(going.returncode, 130)
         self.assertTrue(re.fullmatch(r"evener: interrupted.*\n", errors), errors)
         self.assertLess(time.monotonic() - since, 9)  # ten seconds later they would have been killed
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ Run: ctest -R command-ranks, or tests/command/test_ranks.py build/evener [test .
 import itertools
 import json
 import subprocess
-import unittest
 
 import base
 import test_hybrid as mesh
@@ -110,7 +109,3 @@ class Mistakes(Base):
             self.assertEqual((status, out), (2, ""), words)
             self.assertEqual(err.count("evener: "), 1, err)
             self.assertIn(expected, err)
-
-
-if __name__ == "__main__":
-    unittest.main()

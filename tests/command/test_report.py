@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import unittest
 
 import base
 from report_page import Tree, bars, drawn, figure, number, records, rows, words
@@ -654,7 +653,3 @@ class Real(Base):
         for name, step, u, _, computing, *_ in rows(figure(page, "One step in time")):
             bursts = [b for b in of[tuple(name.split(" on "))]["bursts"] if (b["step"], b["unit"], b["kind"]) == (int(step), int(u), "compute")]
             self.near(computing, math.fsum(b["end"] - b["begin"] for b in bursts))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import time
-import unittest
 
 import base
 from base import EVENER, is_there, wait_for_main
@@ -190,7 +189,3 @@ class Children(Base):
             self.assertRegex(done.stdout, r"other +1000\.0")
             self.assertEqual(done.stderr, "/\n")
         self.refuses(["bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--against", "nowhere"], "nowhere/bt-mz.S.x is not a program", page=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

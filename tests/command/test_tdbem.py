@@ -9,7 +9,6 @@ import re
 import resource
 import subprocess
 import time
-import unittest
 import xml.etree.ElementTree as ET
 
 import base
@@ -490,7 +489,3 @@ class Refused(Base):
             self.assertEqual(len(lines), 1, done.stderr)
             for word in says:
                 self.assertIn(word, lines[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ for a resonant filter, by refinement; what is rigid has the bits of rigid; parts
 Run: ctest -R command-tdbem-admittance, or tests/command/test_tdbem_admittance.py build/evener [test ..]
 """
 import math
-import unittest
 
 from base import Base
 
@@ -217,7 +216,3 @@ class Refused(Case):
 
     def test_entries(self):
         self.no("0.2", "--entries", more=["--entries", self.write("e", "0 0 0\n")])
-
-
-if __name__ == "__main__":
-    unittest.main()

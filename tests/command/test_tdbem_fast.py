@@ -5,7 +5,6 @@ Run: ctest -R '^command-tdbem-fast$', or tests/command/test_tdbem_fast.py build/
 """
 import filecmp
 import json
-import unittest
 
 import base
 
@@ -112,7 +111,3 @@ class Choice(Base):
         for words, said in ((["--eta", "0"], "combined equation"), (["--accuracy", "0"], "accuracy"), (["--accuracy", "1"], "less than 1")):
             self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "fast", *words], said)
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--method", "quick"], "expected auto, plain or fast")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ Run: ctest -R tdbem-hybrid, or tests/command/test_tdbem_hybrid.py build/evener [
 import json
 import os
 import subprocess
-import unittest
 
 import base
 from base import EVENER
@@ -170,7 +169,3 @@ class Balance(Base):
         for layout in ["contiguous", "full:32x32"]:
             with self.subTest(layout=layout):
                 self.settles("2:GPU:1", "1,speed=1", "1,speed=0.25,memory=16MB", layout=layout)
-
-
-if __name__ == "__main__":
-    unittest.main()

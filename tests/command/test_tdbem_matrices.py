@@ -7,7 +7,6 @@ Run: ctest -R tdbem-matrices, or tests/command/test_tdbem_matrices.py build/even
 import json
 import os
 import resource
-import unittest
 
 import base
 from base import clean
@@ -108,7 +107,3 @@ class Elsewhere(Base):
                     self.assertEqual(text_of(m), text_of(self.path("one")))
                 os.remove(m)
         self.assertEqual(sorted(os.listdir(self.folder)), ["blind", "elsewhere", "one"])
-
-
-if __name__ == "__main__":
-    unittest.main()

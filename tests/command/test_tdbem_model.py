@@ -6,7 +6,6 @@ Run: ctest -R tdbem-model, or tests/command/test_tdbem_model.py build/evener [te
 """
 import math
 import re
-import unittest
 
 import base
 
@@ -151,7 +150,3 @@ class Refused(Base):
         self.refuses("--record", "nowhere", says="nowhere")
         self.refuses("--record", self.write("bad", []), says="bad: ")
         self.refuses("--json", "nowhere/r", says="nowhere")
-
-
-if __name__ == "__main__":
-    unittest.main()

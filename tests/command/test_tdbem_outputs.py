@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import textwrap
-import unittest
 import xml.etree.ElementTree as ET
 import zipfile
 
@@ -379,7 +378,3 @@ class Python(Base):
         self.assertTrue(-0.4 < left < -0.1 < 0.2 < right < 0.6, said[0])
         self.assertEqual([float(x) for x in said[1].strip("[]").split()], [0, 0, 0])
         self.assertRegex(said[-2], r"^largest: \S+ of \(10, 7, 5\)$")
-
-
-if __name__ == "__main__":
-    unittest.main()

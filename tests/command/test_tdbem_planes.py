@@ -6,7 +6,6 @@ Run: ctest -R '^command-tdbem-planes$', or tests/command/test_tdbem_planes.py bu
 import csv
 import json
 import math
-import unittest
 
 import base
 
@@ -167,7 +166,3 @@ class Refused(Base):
                      "probe 1: (2, 0, -1.5) is behind a plane", "the body's side")
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--planes", "z=-1.2", "--source", "0,0,-3", *UNITS], "source 1: (0, 0, -3) is behind a plane")
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--planes", "z=-200", *UNITS], "at most 255 can be kept", "a plane too far")
-
-
-if __name__ == "__main__":
-    unittest.main()

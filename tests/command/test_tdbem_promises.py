@@ -7,7 +7,6 @@ Run: ctest -R command-tdbem-promises, or tests/command/test_tdbem_promises.py bu
 import os
 import re
 import subprocess
-import unittest
 
 import base
 from base import EVENER
@@ -174,7 +173,3 @@ class Bodies(Base):
         with open(self.path("n.msh"), "w") as f:
             f.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n0\n$EndNodes\n$Elements\n0\n$EndElements\n")
         self.refused("--mesh", self.path("n.msh"), says="n.msh")
-
-
-if __name__ == "__main__":
-    unittest.main()

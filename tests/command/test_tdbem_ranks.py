@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import time
-import unittest
 
 import base
 from base import EVENER
@@ -186,7 +185,3 @@ class Long(Base):
     def test_refused(self):
         self.refuses(["--quiet", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1", "--processes", "16"], "expected 12 ranks at most")
         self.refuses(["--quiet", "--mesh", "sphere:2", "--steps", "1", "--units", "1:CPU:1", "--processes", "2", "--memory", "1MB"], "is too little")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ Run: ctest -R command-tdbem-steps, or tests/command/test_tdbem_steps.py build/ev
 """
 import json
 import os
-import unittest
 
 from base import SOURCE, Base
 
@@ -91,7 +90,3 @@ class Steps(Base):
         words = ["--units", "1:GPU:1", "--devices", "emulated:memory=14MB"]
         r, h = self.same(["--mesh", "sphere:3"], host=words, device=words)
         self.assertGreaterEqual(r["devices"][0]["waits"] - h["devices"][0]["waits"], 48)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -274,7 +274,3 @@ class Quota(Base):
         text = self.evener("info", launch=begin).stdout
         self.assertRegex(text, r"\n {11}a quota of \d+ processors, enough for all of them\n")
         self.assertIn("binding    works", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

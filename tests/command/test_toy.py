@@ -4,7 +4,6 @@ have: run, plan, calibrate, record, report, bench, help.
 
 Run: ctest -R toy, or tests/command/test_toy.py build/tests/evener_toy [test ..]
 """
-import unittest
 
 from base import Base
 
@@ -81,7 +80,3 @@ class Toy(Base):
                             (["run", "toy", "--units", "1:GPU:1", "--devices", "emulated"], "CPU units only"),
                             (["run", "toy", "--on-device-loss", "continue"], "expected stop")):
             self.refuses(words, says)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import copy
 import json
 import os
 import re
-import unittest
 
 import base
 import report_page
@@ -214,7 +213,3 @@ class Pages(Base):
                 (lambda r: r["ranks"][1].update(bytes="long"), '"ranks[1].bytes" is no number'),
                 (lambda r: r["clocks"].update(uncertainty_s=-1), '"clocks.uncertainty_s" is no number')):
             self.refuses(["report", self.write("record.json", changed(change)), "--output", "page.html"], says)
-
-
-if __name__ == "__main__":
-    unittest.main()

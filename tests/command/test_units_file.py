@@ -2,7 +2,6 @@
 """Units by host: --units @FILE. Run: ctest -R command-units. usage: test_units_file.py EVENER"""
 import socket
 import subprocess
-import unittest
 
 from base import Base
 
@@ -53,7 +52,3 @@ class Numbers(Base):
             launch = [*tool, f'hostname {host} && exec "$0" "$@"']
             found = self.record("run", "bt-mz", "--steps", "1", "--units", "@" + self.write("nodes", lines), "--oversubscribe", launch=launch)
             self.assertEqual(len(found["units"]), units, host)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ from states that tell zones apart; official runs are verified; as many copies of
 
 Run: ctest -R command-whole-zones, or tests/command/test_whole_zones.py build/evener [test ..]
 """
-import unittest
 
 from base import MACHINES
 from test_hash import Compared
@@ -74,7 +73,3 @@ class WholeZones(Compared):
         got = self.record(*run, "--on-device-loss", "continue", said=None)
         self.assertIs(got["verified"], True)
         self.assertEqual(len(got["units"]), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "command"))
 from base import EVENER, Base  # pylint: disable=wrong-import-position
@@ -133,7 +132,3 @@ class Watch(Base):
         self.refused("nothing.json", "no running program")
         self.refused("--interval=1", "--interval")
         self.refuses(["watch", "1", "2"])
-
-
-if __name__ == "__main__":
-    unittest.main()
