@@ -5,13 +5,24 @@
 
 lines: x is logarithmic; numbers in y are published ones and become dots; one expression whose value is as long as x, or x absent (1, 2, ..), is a
 whole line. bars: "parts": names; "rows": [{"head", "label", "parts": "expression of all parts", "note"}]; a note may have expressions, "speedup <..>,
-published 2.51". timelines, maps: "plans": [{"plan": "papers{..}", "label": "static"}]; of timelines with "only": "exchange" computing is left out.
+published 2.51"; with "each": [[["16"], ["32"]], [["STATIC", "static"], ["map", "map"]]] a row is one for each of 16 and 32, of each schedule, whose
+words are $1, $2 and $3, the head above the first. timelines, maps: "plans": [{"plan": "papers{..}", "label": "static"}]; of timelines with "only": "exchange" computing is left out.
 """
+import itertools
 import json
 import re
 import subprocess
 
 from expressions import Wrong, text_of
+
+
+def rows_of(picture):
+    """All rows of bars, one for each choice of words."""
+    for row in picture.get("rows", []):
+        for nth, words in enumerate(itertools.product(*row.get("each", []))):
+            words = [word for some in words for word in some]
+            yield {key: re.sub(r"\$(\d)", lambda e, words=words: words[int(e[1]) - 1], text) for key, text in row.items()
+                   if key != "each" and not (nth and key == "head")}
 
 
 class Picture:
@@ -38,7 +49,7 @@ class Picture:
 
     def bars(self):
         parts, rows = self.picture.get("parts", []), []
-        for row in self.picture.get("rows", []):
+        for row in rows_of(self.picture):
             values = self.value(row["parts"])
             if len(values) != len(parts):
                 self.wrong("a row has other parts")
@@ -65,7 +76,7 @@ class Picture:
             self.wrong('"draw" is none of lines, bars, timelines and maps')
         try:
             return {"draw": self.picture["draw"], "title": self.title, "about": text_of(self.picture, "about") or ""} | values()
-        except (KeyError, TypeError, IndexError, ValueError):
+        except (AttributeError, KeyError, TypeError, IndexError, ValueError):
             self.wrong("an output has another shape than it needs")
 
 
