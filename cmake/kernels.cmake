@@ -34,6 +34,7 @@ function(evener_inline file)
     get_filename_component(name "${file}" NAME)
     get_filename_component(here "${file}" DIRECTORY)
     file(READ "${file}" rest)
+    string(REGEX REPLACE "(^|\n)#pragma once\n" "\\1\n" rest "${rest}") # each header is put in once
     set(line 1)
     set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "#line 1 \"${name}\"\n")
     while(rest MATCHES "(^|\n)([ \t]*#[ \t]*include[ \t]*([\"<])([^\">\n]+)[\">][^\n]*)")

@@ -1,8 +1,7 @@
 /* What a call over ranks sends through the control tree (src/ranks/cluster/tree.h), on paper: each
  * rank but the first sends one record up, its own and those behind it, and gets one down. The
  * test `ranks` counts the same in runs. */
-#ifndef BENCH_ON_PAPER_H
-#define BENCH_ON_PAPER_H
+#pragma once
 
 /* Bytes: of a message, its record's length in front of the first; of a rank's record, and of the
  * answer, without data; of what a loop answers; of a task's time on its way up; of its owner on its
@@ -63,5 +62,3 @@ static inline double paper_seconds(const struct on_paper *p, const struct way *w
     }
     return seconds;
 }
-
-#endif

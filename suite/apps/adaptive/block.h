@@ -3,8 +3,7 @@
  * (Heun's method: two stages), with two layers of ghost cells. Toro, Riemann Solvers and Numerical
  * Methods for Fluid Dynamics, sections 10.3 and 14.4; the exact solution is an isentropic vortex
  * that the mean flow carries (Shu, NASA/CR-97-206253, section 5.1). */
-#ifndef ADAPTIVE_BLOCK_H
-#define ADAPTIVE_BLOCK_H
+#pragma once
 
 enum {
     CELLS = 16, /* cells of a side */
@@ -51,5 +50,3 @@ struct sums {
     double error, mass, energy;
 };
 struct sums block_sums(const struct block *b, const struct frame *f, double time);
-
-#endif

@@ -1,6 +1,5 @@
 /* The mesh: a block for each leaf of a tree, and the faces between blocks. */
-#ifndef ADAPTIVE_MESH_H
-#define ADAPTIVE_MESH_H
+#pragma once
 
 #include "adaptive/block.h"
 #include "adaptive/quadtree.h"
@@ -45,5 +44,3 @@ struct faces {
 };
 int mesh_faces(const struct mesh *mesh, const char *born, struct faces *faces);
 void adaptive_faces_close(struct faces *faces);
-
-#endif

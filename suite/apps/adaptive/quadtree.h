@@ -1,7 +1,6 @@
 /* A quadtree of blocks: the leaves of a periodic square of roots, in Morton order, so that their
  * numbers follow a curve. Leaves that touch along a side differ by one level at most. */
-#ifndef ADAPTIVE_QUADTREE_H
-#define ADAPTIVE_QUADTREE_H
+#pragma once
 
 enum { SIDES = 4, LEVELS_MAX = 10 }; /* sides: low x, high x, low y, high y */
 
@@ -37,5 +36,3 @@ int quadtree_beyond(const struct quadtree *tree, int leaf, int side, int beyond[
  * of a parent want it; more are refined, and fewer merged, so that levels differ by one. */
 int quadtree_change(struct change *change, const struct quadtree *tree, const signed char *want);
 void quadtree_change_close(struct change *change); /* all but `next` */
-
-#endif

@@ -1,7 +1,6 @@
 /* A run of the adaptive mesh on the library: two stages of a loop over blocks a step, ghosts and
  * fluxes by exchanges, and every few steps another set of blocks (evn_loop_change()). */
-#ifndef ADAPTIVE_RUN_H
-#define ADAPTIVE_RUN_H
+#pragma once
 
 #include "adaptive/mesh.h"
 #include "common/run/run.h"
@@ -36,5 +35,3 @@ int adaptive_decide(const struct mesh *mesh, const double *steep, struct change 
 evn_status adaptive_run(struct mesh *mesh, const struct problem *problem, evn_units *units,
                         evn_schedule *schedule, const struct run_options *options, int steps,
                         struct outcome *outcome);
-
-#endif

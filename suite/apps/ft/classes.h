@@ -1,6 +1,5 @@
 /* The classes of FT. */
-#ifndef FT_CLASSES_H
-#define FT_CLASSES_H
+#pragma once
 
 struct ft_class {
     char name;
@@ -11,5 +10,3 @@ struct ft_class {
 
 /* NULL: there is none of that name. */
 const struct ft_class *ft_class_of(char name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Counts of a run on devices, and times (ft_result.count). */
-#ifndef FT_COUNTS_H
-#define FT_COUNTS_H
+#pragma once
 
 #include "ft/funneled/funnel.h"
 
@@ -12,5 +11,3 @@ void counts_now(const struct fields *fields, const struct funnel *funnel, double
 evn_status counts_of_ranks(const evn_loop *loop, const struct fields *fields,
                            const struct funnel *funnel, const double before[FT_COUNTS],
                            ft_result *result);
-
-#endif

@@ -6,8 +6,7 @@
  * sums 1024 points. A task is a slab of planes of layout Z with as many of layout Y
  * (ft/host/transform.h): its owner has V's rows there, transforms them along z into all tasks'
  * planes, and then its own planes along x and y. docs/ft.md has reasons and costs. */
-#ifndef FT_FT_H
-#define FT_FT_H
+#pragma once
 
 #include "common/run/run.h"
 #include <evener/schedule.h>
@@ -120,5 +119,3 @@ void ft_result_free(ft_result *result);
 
 /* The official checksum of step t, from 1, of a class; NULL: there is none. */
 const double *ft_official(const ft *problem, int t);
-
-#endif

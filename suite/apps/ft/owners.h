@@ -4,8 +4,7 @@
  * A task is on a rank, and there in a space: the host's memory, 0, or a device's. A rank's planes
  * and rows are numbered space after space, so that those of a space are contiguous in any array of
  * a rank. */
-#ifndef FT_OWNERS_H
-#define FT_OWNERS_H
+#pragma once
 
 struct axis {
     int n;
@@ -39,5 +38,3 @@ void owners_deal(struct owners *owners, const int *rank, const int *space);
 
 /* Whether all tasks of all ranks are in the hosts' memory. */
 int owners_on_hosts(const struct owners *owners);
-
-#endif

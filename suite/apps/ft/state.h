@@ -1,8 +1,7 @@
 /* FT's checkpoint (common/checkpoint/state.h): the checksums of the completed steps. The field of
  * frequencies is constant and made again, which is faster than a disk; a step's transform is read
  * by no other step. */
-#ifndef FT_STATE_H
-#define FT_STATE_H
+#pragma once
 
 #include "common/checkpoint/state.h"
 #include "ft/ft.h"
@@ -11,5 +10,3 @@
  * when there is something to keep or to go on from. */
 evn_status ft_state_open(struct states *s, const ft *problem, const struct ft_way *way,
                          double (**checksum)[2]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Studies of FT, for evener bench and evener model. */
-#ifndef FT_STUDY_H
-#define FT_STUDY_H
+#pragma once
 
 #include "common/run/virtual.h"
 
@@ -9,5 +8,3 @@ int ft_study(int argc, char **argv);
 
 /* model ft (study_model.c). */
 extern const struct virtual_program ft_in_time;
-
-#endif

@@ -1,8 +1,7 @@
 /* The right-hand side: twenty charges at the largest and smallest of n^3 pseudo-random numbers
  * (RNR-94-007, section 3.3; in the reference zran3), stored as twenty points: no field is read for
  * them. */
-#ifndef MG_CHARGES_H
-#define MG_CHARGES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ void charges_add(const struct charges *charges, double *row, int y, int z);
 
 /* Adds P v to row j of coarse plane k; n points a side of the finer level. */
 void charges_restrict(const struct charges *charges, double *row, int n, int j, int k);
-
-#endif

@@ -4,8 +4,7 @@
  * and planes are a little further apart than they are long, so that neighbours do not share sets of
  * a cache. The residual of the finest level is nowhere in memory: it lives between two stages of a
  * sweep (mg/slabs/sweep.h). */
-#ifndef MG_GRID_H
-#define MG_GRID_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -46,5 +45,3 @@ void grid_close(struct grid *grid);
 static inline double *level_plane(const struct level *level, double *field, int k) {
     return field + (ptrdiff_t)(k & (level->n - 1)) * level->plane;
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A task is MG_PLANES planes of the finest level, and what lies under them on the two levels below;
  * the levels from there on are one thread's. docs/mg.md says why. */
-#ifndef MG_MG_H
-#define MG_MG_H
+#pragma once
 
 #include "common/run/run.h"
 #include "mg/grid.h"
@@ -114,5 +113,3 @@ void mg_judge(const mg *problem, int steps, mg_result *result);
 
 /* The official norm of a class; 0: there is none. */
 double mg_official(const mg *problem);
-
-#endif

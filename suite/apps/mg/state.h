@@ -1,8 +1,7 @@
 /* MG's checkpoint (common/checkpoint/state.h): u of the finest level, task after task, in the order
  * plane, row, x, without padding. All other values at the beginning of a step follow from it to the
  * last bit: the same functions compute the restricted residual from u everywhere. */
-#ifndef MG_STATE_H
-#define MG_STATE_H
+#pragma once
 
 #include "common/checkpoint/state.h"
 #include "mg/mg.h"
@@ -25,5 +24,3 @@ void mg_state_close(struct mg_state *s);
 
 /* Copies the restored values from the host to the devices that have the tasks. */
 evn_status mg_state_bring(struct mg_state *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* Studies of MG, for evener bench and evener model. */
-#ifndef MG_STUDY_H
-#define MG_STUDY_H
+#pragma once
 
 #include "common/run/virtual.h"
 
@@ -9,5 +8,3 @@ int mg_study(int argc, char **argv);
 
 /* model mg (study_model.c). */
 extern const struct virtual_program mg_in_time;
-
-#endif

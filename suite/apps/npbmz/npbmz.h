@@ -13,8 +13,7 @@
  *     evn_schedule_open(&schedule, "guided:time", &tasks);
  *     npbmz_run(problem, units, schedule, NULL, &result);
  */
-#ifndef NPBMZ_H
-#define NPBMZ_H
+#pragma once
 
 #include "common/run/run.h"
 #include "npbmz/benchmark.h"
@@ -139,5 +138,3 @@ void npbmz_result_free(npbmz_result *result);
  * `threads` is the number of cores used. */
 void npbmz_print_header(const npbmz *problem, int steps, FILE *out);
 void npbmz_print_result(const npbmz *problem, const npbmz_result *result, int threads, FILE *out);
-
-#endif

@@ -3,8 +3,7 @@
  * Inside of the application; what a program that runs it needs is in npbmz.h.
  * Source: "NAS Parallel Benchmarks, Multi-Zone Versions" (van der Wijngaart and Jin, 2003).
  */
-#ifndef NPBMZ_PROBLEM_H
-#define NPBMZ_PROBLEM_H
+#pragma once
 
 #include "npbmz/benchmark.h"
 #include "npbmz/mesh/gas_constants.h"
@@ -115,5 +114,3 @@ struct problem {
     int max_nx, max_ny, max_nz;       /* largest extents over the zones */
     ptrdiff_t max_sj, max_sk, max_sc; /* largest strides over the zones */
 };
-
-#endif

@@ -4,8 +4,7 @@
  * want them.
  *
  * A variant computes the same bits. The constants of ours are in bt/bt_gpu.h and lu/wave.h. */
-#ifndef NPBMZ_VARIANTS_H
-#define NPBMZ_VARIANTS_H
+#pragma once
 
 #include "npbmz/benchmark.h"
 
@@ -19,5 +18,3 @@ struct npbmz_variant {
 
 /* Ours first, then the others, benchmark by benchmark; ended by one without `what`. */
 extern const struct npbmz_variant npbmz_variants[];
-
-#endif

@@ -1,6 +1,5 @@
 /* The problem as the rooms' parts see it: what tdbem_open() makes and the march uses. */
-#ifndef TDBEM_PROBLEM_H
-#define TDBEM_PROBLEM_H
+#pragma once
 
 #include "tdbem/boundary/boundary.h"
 #include "tdbem/fast/far.h"
@@ -68,5 +67,3 @@ void tdbem_warn(tdbem *p, const char *format, ...) __attribute__((format(printf,
 /* A file that cannot be read is bad input, as long as nothing has been started: EVN_USAGE for
  * EVN_SYSTEM, with the same message; others as they are. */
 evn_status tdbem_as_input(evn_status status);
-
-#endif

@@ -13,8 +13,7 @@
  * The bits of the solution depend on mesh, options and n_g, and not on CPU units or schedules; GPU
  * units change them by rounding at most.
  */
-#ifndef TDBEM_H
-#define TDBEM_H
+#pragma once
 
 #include "common/run/run.h"
 #include "tdbem/mesh/mesh.h"
@@ -105,5 +104,3 @@ evn_status tdbem_run(tdbem *problem, evn_units *units, evn_schedule *schedule,
                      const struct run_options *ran, const tdbem_run_options *options,
                      tdbem_result *result);
 void tdbem_result_free(tdbem_result *result);
-
-#endif

@@ -10,8 +10,7 @@
  * steps go before and are not timed. With PEERS_READY set the program says "ready" before the timed
  * steps and waits for a line. PEERS_THREADS: threads of the peers, all cores where it is not set.
  */
-#ifndef PEERS_WORK_H
-#define PEERS_WORK_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,5 +53,4 @@ void work_cut(const work *w, int parts, int *cut);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Calls that suite/bench/ports/miniamr_change.py puts into a copy of miniAMR. */
-#ifndef MINIAMR_CHANGE_H
-#define MINIAMR_CHANGE_H
+#pragma once
 void port_open(void);                /* before MPI_Init() */
 void port_begin(void);               /* the first blocks have their values */
 void port_split(int n, int m);       /* block n has the child m */
@@ -10,4 +9,3 @@ void port_comm(void);                /* ghost values of all blocks */
 void port_stencil(int var);
 double port_check_sum(int var);
 void port_close(void);
-#endif

@@ -1,7 +1,6 @@
 /* Studies: each prints ratios of things measured side by side in one run. Those of a workload are
  * in its folder. */
-#ifndef TOOL_BENCH_H
-#define TOOL_BENCH_H
+#pragma once
 
 #include <evener/device.h>
 
@@ -20,5 +19,3 @@ int bench_put(int argc, char **argv);
 int bench_cluster(int argc, char **argv);
 int bench_units(int argc, char **argv);
 int bench_schedules(int argc, char **argv);
-
-#endif

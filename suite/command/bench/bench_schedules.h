@@ -1,6 +1,5 @@
 /* Parts of the study of schedules. */
-#ifndef TOOL_BENCH_SCHEDULES_H
-#define TOOL_BENCH_SCHEDULES_H
+#pragma once
 
 #include "common/cli/options.h"
 #include "machine/machine_file.h"
@@ -54,5 +53,3 @@ int bench_begin_class(struct job *job, const struct workload *is, char class_);
 
 /* --apps and --classes: workloads that have these classes, all of them once. As above. */
 int bench_read_lists(struct option_list *apps, const char *text, const char *classes);
-
-#endif

@@ -1,6 +1,5 @@
 /* Parts of the study of --units auto. */
-#ifndef TOOL_BENCH_UNITS_H
-#define TOOL_BENCH_UNITS_H
+#pragma once
 
 #include "common/cli/options.h"
 
@@ -17,5 +16,3 @@ struct units_real {
  * exceeds the allowed excess, or an exit status after a message. */
 int bench_units_real(const struct option_list *apps, const char *classes,
                      const struct units_real *how);
-
-#endif

@@ -1,7 +1,6 @@
 /* Common part of studies of messages and puts: a run of ranks of which the first two do something
  * by size, timed in turn, for a page and a record. */
-#ifndef TOOL_PAIR_H
-#define TOOL_PAIR_H
+#pragma once
 
 #include "common/cli/options.h"
 #include <cjson/cJSON.h>
@@ -77,5 +76,3 @@ evn_status pair_measure(struct pair *p, const struct pair_timed *of, int count, 
 /* Adds to a list of the record what of `seconds` is a number, with the size. */
 void pair_record(cJSON *list, const struct pair_timed *of, int count, size_t bytes,
                  const double *seconds);
-
-#endif

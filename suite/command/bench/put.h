@@ -1,6 +1,5 @@
 /* Parts of bench put: tables of three ways, and the way between devices of two ranks. */
-#ifndef TOOL_PUT_H
-#define TOOL_PUT_H
+#pragma once
 
 #include "bench/pair.h"
 
@@ -15,5 +14,3 @@ void put_print_row(FILE *page, size_t bytes, const double *latency, const double
 
 /* From a device of rank 0 to one of rank 1 and back; all ranks call it. */
 evn_status put_between(struct pair *p, const char *devices);
-
-#endif

@@ -2,8 +2,7 @@
  * suite/bench/raw_mpi.c where an MPI is found, and opened where that MPI has started the ranks.
  * Ranks 0 and 1 do something to each other as a program of plain MPI would; functions return 0, or
  * what MPI says. */
-#ifndef TOOL_RAW_H
-#define TOOL_RAW_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ typedef struct raw_mpi {
     /* Text of an error code. */
     void (*say)(int code, char *text, size_t room);
 } raw_mpi;
-
-#endif

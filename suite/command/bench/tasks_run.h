@@ -1,7 +1,6 @@
 /* Runs of bench tasks: a process each, since what a runtime does while it waits is fixed when a
  * process starts; and a process that competes. */
-#ifndef TOOL_TASKS_RUN_H
-#define TOOL_TASKS_RUN_H
+#pragma once
 
 #include "bench/tasks_ways.h"
 #include <sys/types.h>
@@ -29,5 +28,3 @@ int tasks_program(int argc, char **argv);
  * competitor_end(); it ends with this process. -1: it cannot be started. */
 pid_t competitor_begin(void);
 void competitor_end(pid_t competitor);
-
-#endif

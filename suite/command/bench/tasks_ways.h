@@ -1,6 +1,5 @@
 /* Ways to run the tasks of bench tasks: programs with a mode and a setting each. */
-#ifndef TOOL_TASKS_WAYS_H
-#define TOOL_TASKS_WAYS_H
+#pragma once
 
 enum { WAYS_MAX = 40, WAY_SAMPLES_MAX = 1000 };
 enum { WAY_LATE = 1, WAY_FAILED };
@@ -20,5 +19,3 @@ struct way {
 /* Fills the list: ours under three schedules, one thread, and the peers that are here. `mode` is
  * the mode of ours. How many. */
 int ways_list(struct way *way, const char *mode);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of the command. */
-#ifndef TOOL_COMMAND_H
-#define TOOL_COMMAND_H
+#pragma once
 
 #include "common/cli/message.h"
 
@@ -13,5 +12,3 @@ int command_calibrate(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_watch(int argc, char **argv);
-
-#endif

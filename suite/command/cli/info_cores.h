@@ -1,7 +1,6 @@
 /* Cores in `evener info`: this process's cores and the reasons, their kinds, and a picture of
  * parts. */
-#ifndef TOOL_INFO_CORES_H
-#define TOOL_INFO_CORES_H
+#pragma once
 
 #include <evener/machine.h>
 
@@ -14,5 +13,3 @@ const char *info_size(double bytes, char text[32]);
 /* Number of a back end's devices, 0 with the reason why there are none. The devices of a machine
  * that is not here are not known, and this node's are not its own. */
 int info_devices(const evn_machine *m, const char *name, char *why, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Ranks in `evener info`. */
-#ifndef TOOL_INFO_RANKS_H
-#define TOOL_INFO_RANKS_H
+#pragma once
 
 #include "common/run/record.h"
 #include <evener.h>
@@ -21,5 +20,3 @@ int info_ranks(evn_cluster *cluster, evn_machine **machine, struct info_rank **a
 /* For rank 0: a line a rank, and the same for a record. */
 void info_print_ranks(const evn_cluster *cluster, const struct info_rank *all);
 void info_record_ranks(cJSON *root, const evn_cluster *cluster, const struct info_rank *all);
-
-#endif

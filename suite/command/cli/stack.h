@@ -1,9 +1,6 @@
 /* Stack of the command's own variables, and of the threads that runtimes create. */
-#ifndef TOOL_STACK_H
-#define TOOL_STACK_H
+#pragma once
 
 /* Returns command(argc, argv), run with a stack of 8 MiB, or less down to 1 MiB; threads created
  * without a size get the same. */
 int stack_run(int (*command)(int, char **), int argc, char **argv);
-
-#endif

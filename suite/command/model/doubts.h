@@ -1,6 +1,5 @@
 /* Warnings: model assumptions that do not hold on this machine. */
-#ifndef MODEL_DOUBTS_H
-#define MODEL_DOUBTS_H
+#pragma once
 
 #include "model/rows.h"
 
@@ -15,5 +14,3 @@ struct doubts {
  * figures are a machine file's. */
 void doubts_find(struct doubts *doubts, const struct job *job, const struct figures *f,
                  const struct rows *rows, int node, int described);
-
-#endif

@@ -1,7 +1,6 @@
 /* Figures of the model: time of a task on a core by its size, alpha, costs of messages. Measured
  * here and kept as calibrations, or described in a machine file. */
-#ifndef MODEL_FIGURES_H
-#define MODEL_FIGURES_H
+#pragma once
 
 #include "model/runs.h"
 #include "run/job.h"
@@ -48,5 +47,3 @@ int figures_run(const struct job *job, int steps, struct way way, const struct r
                 double *seconds, cJSON **record);
 
 void figures_close(struct figures *f);
-
-#endif

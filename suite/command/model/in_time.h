@@ -1,10 +1,7 @@
 /* evener model of workloads whose steps are laid into virtual time (common/run/virtual.h). */
-#ifndef TOOL_MODEL_IN_TIME_H
-#define TOOL_MODEL_IN_TIME_H
+#pragma once
 
 #include "common/run/workload.h"
 
 /* The whole command; an exit status. */
 int in_time_model(const struct workload *is, int argc, char **argv);
-
-#endif

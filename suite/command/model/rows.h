@@ -1,6 +1,5 @@
 /* The rows of the model's table: processes by threads, predicted and measured. */
-#ifndef MODEL_ROWS_H
-#define MODEL_ROWS_H
+#pragma once
 
 #include "model/figures.h"
 
@@ -42,5 +41,3 @@ int rows_errors(const struct rows *rows, double *largest, double *middle);
 double rows_choice(const struct rows *rows);
 
 void rows_close(struct rows *rows);
-
-#endif

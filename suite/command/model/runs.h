@@ -1,7 +1,6 @@
 /* Runs of this command in processes of their own, for measurements by their records: a process that
  * forks ranks must not have had threads, and each run starts with a cold program. */
-#ifndef MODEL_RUNS_H
-#define MODEL_RUNS_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <sys/types.h>
@@ -15,5 +14,3 @@ struct runs_look {
 /* Runs `evener WORD ..` (words end with NULL) and gives what it writes to standard output, parsed;
  * to be deleted. `look` may be NULL. 0, or an exit status after a message. */
 int runs_record(const char *const *words, const struct runs_look *look, cJSON **record);
-
-#endif

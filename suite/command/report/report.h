@@ -1,6 +1,5 @@
 /* Common parts of `evener report`: checked records, and the page that shows them. */
-#ifndef TOOL_REPORT_H
-#define TOOL_REPORT_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <evener/output.h>
@@ -24,5 +23,3 @@ void report_page(FILE *out, int records, const cJSON *const *record, const char 
 /* report_page() of one record that `maker` has made as `text`, with a check and a commit; 0, or an
  * exit status after a message. */
 int report_made(evn_output *output, const char *maker, const char *text);
-
-#endif

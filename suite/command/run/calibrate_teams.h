@@ -1,6 +1,5 @@
 /* Cost of a team from measured times (evn_team_cost, evener/predict.h). */
-#ifndef TOOL_CALIBRATE_TEAMS_H
-#define TOOL_CALIBRATE_TEAMS_H
+#pragma once
 
 #include "run/job.h"
 
@@ -19,5 +18,3 @@ double teams_doubling(const struct job *job, const struct teams_times *times);
 /* Time of a team of `cores` for an empty batch beyond that of as many units of one core, a
  * doubling, s, at least 0. 0, or an exit status after a message. */
 int teams_meeting(const evn_machine *machine, int cores, double *seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* A job: what run, plan, calibrate and studies have in common. A workload with its state, a
  * machine, units, speeds, and a schedule for its tasks. */
-#ifndef TOOL_JOB_H
-#define TOOL_JOB_H
+#pragma once
 
 #include "machine/calibration.h"
 #include "run/ranks.h"
@@ -99,5 +98,3 @@ double job_weight(const struct job *job);
 double job_state_bytes(const struct job *job);
 double job_moved_bytes(const struct job *job);
 double job_copied_bytes(const struct job *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* Owners of tasks from a file, for --plan. */
-#ifndef TOOL_PLAN_FILE_H
-#define TOOL_PLAN_FILE_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -8,5 +7,3 @@
  * of evener run, the text of evn_schedule_export(), of any schedule, or a list of owners, a line a
  * task. 0, or an exit status after a message: no such file, or for other tasks or units. */
 int plan_file_read(const char *path, evn_schedule *schedule);
-
-#endif

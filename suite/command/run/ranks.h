@@ -1,7 +1,6 @@
 /* The ranks of a run of the command: joined first, one process that prints for all, and the same
  * options on all of them. Without ranks the functions do nothing. */
-#ifndef TOOL_RANKS_H
-#define TOOL_RANKS_H
+#pragma once
 
 #include <evener/cluster.h>
 
@@ -41,5 +40,3 @@ int ranks_speak(const evn_cluster *cluster);
 
 /* Ends it; what this rank's process returns. */
 int ranks_leave(evn_cluster *cluster, int code);
-
-#endif

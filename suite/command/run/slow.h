@@ -1,7 +1,6 @@
 /* --slow U:F@N: a unit that takes F times as long from step N on, for studies. Steps count from 0.
  */
-#ifndef TOOL_SLOW_H
-#define TOOL_SLOW_H
+#pragma once
 
 #include <evener.h>
 
@@ -21,5 +20,3 @@ int slow_begins(const struct slow *slow, const char *text, long steps);
 
 /* The same over ranks, with `units` of all of them. */
 int slow_among(struct slow *slow, const char *text, int units);
-
-#endif

@@ -1,6 +1,5 @@
 /* The workloads there are. */
-#ifndef TOOL_TABLE_H
-#define TOOL_TABLE_H
+#pragma once
 
 #include "common/simd/isa.h"
 #include "common/run/workload.h"
@@ -31,5 +30,3 @@ const struct study *workload_study(int i);
 
 /* The i-th of all commands that workloads have; NULL beyond the last. */
 const struct study *workload_command(int i);
-
-#endif

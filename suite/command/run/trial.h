@@ -1,6 +1,5 @@
 /* The choice of --units auto tried out, where the model has another list close behind. */
-#ifndef TOOL_TRIAL_H
-#define TOOL_TRIAL_H
+#pragma once
 
 #include "run/job.h"
 
@@ -25,5 +24,3 @@ int trial_run(struct job *job, const struct job_words *words, const char *how);
 
 /* Whether `how` is one of these. 0, or an exit status after a message. */
 int trial_check(const char *how);
-
-#endif

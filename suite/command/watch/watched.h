@@ -1,6 +1,5 @@
 /* Running processes whose loops have counters (<evener/watch.h>), and copies of these. */
-#ifndef TOOL_WATCHED_H
-#define TOOL_WATCHED_H
+#pragma once
 
 #include <evener/watch.h>
 
@@ -27,5 +26,3 @@ void watched_close(struct watched_list *list);
 
 /* Copies the counters of all of them as they are now; 0, or an exit status after a message. */
 int watched_read(struct watched_list *list);
-
-#endif

@@ -1,7 +1,6 @@
 /* Common parts of checkpoint files: a checksum, and the identity of the run, "class=S perturb=0".
  */
-#ifndef COMMON_CHECKPOINT_CHECKPOINT_IO_H
-#define COMMON_CHECKPOINT_CHECKPOINT_IO_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -36,5 +35,3 @@ int kept_look(const struct kept_place *place);
  * where a launcher has started its ranks, whose last words this may be, with the whole command.
  * `verb`: "go on". EVN_STOPPED. */
 evn_status kept_stopped(const char *verb, const char *file);
-
-#endif

@@ -18,8 +18,7 @@
  * identity. Parts of ranks on other hosts go to rank 0 one after another. Reading is the reverse: a
  * rank that finds the file under its name, with the same header, reads its parts, and rank 0 those
  * of others. All functions but states_look() are collective. */
-#ifndef COMMON_STATE_H
-#define COMMON_STATE_H
+#pragma once
 
 #include "common/cli/options.h"
 #include "common/run/run.h"
@@ -112,5 +111,3 @@ void states_record(const struct state_files *files, const struct run_result *res
     {"evener calibrate", OPTION_EXCLUDES, "checkpoint every restart",                              \
      "a calibration measures times, its results are those of a few steps"}
 /* clang-format on */
-
-#endif

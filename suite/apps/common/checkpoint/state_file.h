@@ -9,8 +9,7 @@
  * bit is refused, and no two ranks write into the same page.
  *
  * Nothing here knows ranks; state_keep.c writes with it and state_restart.c reads. */
-#ifndef COMMON_STATE_FILE_H
-#define COMMON_STATE_FILE_H
+#pragma once
 
 #include "common/checkpoint/state.h"
 
@@ -61,5 +60,3 @@ void state_unpack(const struct states *s, int part, size_t from, size_t count,
 /* The checksum of a part, piece by piece; at its end with the zeros that follow. */
 uint64_t state_sum(uint64_t sum, const double *piece, size_t doubles);
 uint64_t state_sum_end(uint64_t sum, uint64_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* Copies of checkpoint parts into and out of a file, each by the leader of one of this rank's
  * units; for state_keep.c and state_restart.c. */
-#ifndef COMMON_STATE_PARTS_H
-#define COMMON_STATE_PARTS_H
+#pragma once
 
 #include "common/checkpoint/state_file.h"
 #include <pthread.h>
@@ -46,5 +45,3 @@ void filing_release(struct states *s, int part);
 
 /* Gathers each rank's ability to access the file; *all is to be freed. */
 evn_status filing_share(struct states *s, int mine, int **all, int *ranks);
-
-#endif

@@ -1,7 +1,6 @@
 /* The files of a command line: an output must not be lost to another output nor replace an input,
  * and standard output takes one of them. */
-#ifndef COMMON_FILES_H
-#define COMMON_FILES_H
+#pragma once
 
 #include "common/cli/options.h"
 #include <stdio.h>
@@ -20,5 +19,3 @@ int files_check(const struct named_file *file, int count);
 /* Stream of the text for people: standard output, or standard error if one of the checked files
  * goes to standard output. */
 FILE *files_page(void);
-
-#endif

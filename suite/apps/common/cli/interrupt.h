@@ -1,8 +1,7 @@
 /* Interrupts: INT, TERM and HUP end the command at any moment, since unfinished files have no name,
  * and children end with it. A run with checkpoints is asked to stop instead, so that it can write
  * the last one. */
-#ifndef COMMON_INTERRUPT_H
-#define COMMON_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -35,5 +34,3 @@ void interrupts_hold(int on);
  * status as waitpid(). One at a time. */
 pid_t child_start(char *const *argv, int (*become)(void *arg), void *arg);
 int child_wait(pid_t child);
-
-#endif

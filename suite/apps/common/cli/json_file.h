@@ -1,6 +1,5 @@
 /* JSON from files that a user names: parsed, or one line that says where it is wrong. */
-#ifndef COMMON_JSON_FILE_H
-#define COMMON_JSON_FILE_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -20,5 +19,3 @@ const char *json_text(const cJSON *object, const char *key);
 
 /* The number of a key, finite and not below 0; NAN if there is none. */
 double json_number(const cJSON *object, const char *key);
-
-#endif

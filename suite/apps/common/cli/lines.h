@@ -1,7 +1,6 @@
 /* Text files of users, line by line. A file may be anything (a folder, an endless device, binary
  * data), so lines and files have a largest size, and a line has no zero byte. */
-#ifndef COMMON_LINES_H
-#define COMMON_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -22,5 +21,3 @@ void lines_close(struct lines *lines);
 /* The next line without its end; NULL at the file's end, or, with *code other than 0, after a
  * message that begins with `name`. */
 char *lines_next(struct lines *lines, const char *name, int *code);
-
-#endif

@@ -1,6 +1,5 @@
 /* Messages and exit statuses of the command. */
-#ifndef COMMON_MESSAGE_H
-#define COMMON_MESSAGE_H
+#pragma once
 
 #include <evener.h>
 
@@ -31,5 +30,3 @@ int give_up(evn_status status);
 
 /* The command line as it was given, for records. */
 extern const char *command_line;
-
-#endif

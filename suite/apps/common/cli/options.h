@@ -1,7 +1,6 @@
 /* Options of the command line, described by tables: name, value, purpose, destination. A command
  * may have several tables, its own and those of its workload. */
-#ifndef COMMON_OPTIONS_H
-#define COMMON_OPTIONS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -86,5 +85,3 @@ struct option_list {
 /* Takes the list apart; none of its words may be empty or there twice. 0, or an exit status after a
  * message. */
 int options_list(struct option_list *list, const char *option, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Output files of a run (<evener/output.h>), with messages; texts and streams end alike. */
-#ifndef COMMON_OUTPUT_H
-#define COMMON_OUTPUT_H
+#pragma once
 
 #include <evener/output.h>
 
@@ -10,5 +9,3 @@ int output_open(evn_output **out, const char *path);
 /* Writes the text (NULL: no more than the stream has) and puts it in place; 0, or an exit status
  * after a complaint. */
 int output_commit(evn_output *out, const char *text);
-
-#endif

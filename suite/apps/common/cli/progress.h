@@ -1,6 +1,5 @@
 /* Progress: one line on a terminal, with an estimate of the time left; nothing on a pipe. */
-#ifndef COMMON_PROGRESS_H
-#define COMMON_PROGRESS_H
+#pragma once
 
 struct progress {
     int shown;   /* standard error is a terminal and not --quiet */
@@ -11,5 +10,3 @@ struct progress {
 void progress_begin(struct progress *p, const char *what, int quiet);
 void progress_step(struct progress *p, int step, int steps, double seconds);
 void progress_end(struct progress *p);
-
-#endif

@@ -1,10 +1,7 @@
 /* The build's commit, date and flags, for records and printed results. */
-#ifndef COMMON_BUILD_H
-#define COMMON_BUILD_H
+#pragma once
 
 extern const struct build {
     const char *compiler, *flags;
     const char *commit, *date; /* date: 2026-01-31; both "unknown" without git */
 } build;
-
-#endif

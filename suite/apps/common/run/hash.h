@@ -2,8 +2,7 @@
  *
  * The seed is not the one of its authors (a digit was lost once), and stays: it is in identities of
  * checkpoints and in hashes of records. */
-#ifndef COMMON_HASH_H
-#define COMMON_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
     for (size_t i = 0; i < bytes; i++) hash = hash_word(hash, p[i]);
     return hash;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory for fields. */
-#ifndef COMMON_RUN_HUGE_ALLOC_H
-#define COMMON_RUN_HUGE_ALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
  * system has them, since strides of a plane touch a page a point otherwise. NULL: no memory. Any
  * thread. */
 void *room(size_t bytes);
-
-#endif

@@ -1,8 +1,5 @@
 /* Medians. */
-#ifndef COMMON_MEDIAN_H
-#define COMMON_MEDIAN_H
+#pragma once
 
 /* Median of n samples, which are sorted in place; the lower middle for an even n. */
 double median(double *sample, int n);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * 2^46 divides 2^64, so that products of unsigned words that wrap around are exact. The first
  * number delivered is that of X(1): a step comes first. */
-#ifndef COMMON_NPB_RANDOM_H
-#define COMMON_NPB_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ static inline uint64_t npb_random_at(uint64_t k) {
 
 /* R of X, exact. */
 static inline double npb_random_value(uint64_t x) { return (double)x * 0x1p-46; }
-
-#endif

@@ -1,6 +1,5 @@
 /* Phases of a run's time, printed and in the record. */
-#ifndef COMMON_PHASES_H
-#define COMMON_PHASES_H
+#pragma once
 
 #include "common/run/run.h"
 #include <cjson/cJSON.h>
@@ -12,5 +11,3 @@ void phases_record(cJSON *root, int count, const char *(*name)(int), const doubl
 
 /* Prints the times of launches on timed devices, a table a device. */
 void phases_print_devices(FILE *out, const struct run_result *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* Probes: the machine's peaks, measured in the same run as the figures compared with them. */
-#ifndef COMMON_PROBE_H
-#define COMMON_PROBE_H
+#pragma once
 
 #include <evener.h>
 #include <evener/device.h>
@@ -19,5 +18,3 @@ double probe_bandwidth(evn_units *units, size_t bytes);
  * a sixteenth of its memory or 256 MiB, whichever is less. 0 where that is not known: the device's
  * clock is computed, there is no memory for it, the device has failed. */
 double probe_device_bandwidth(evn_device *device, evn_queue *queue);
-
-#endif

@@ -1,6 +1,5 @@
 /* One-sided puts of a run, in its result and its record (<evener/shared.h>). */
-#ifndef COMMON_RUN_PUT_COUNTS_H
-#define COMMON_RUN_PUT_COUNTS_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <evener/shared.h>
@@ -17,5 +16,3 @@ evn_status puts_of_ranks(evn_cluster *cluster, const evn_shared_counts *mine,
 
 /* "puts" of a record. */
 void puts_record(cJSON *root, const evn_shared_counts *puts);
-
-#endif

@@ -1,6 +1,5 @@
 /* The ranks of a workload's run; without ranks, this process alone. */
-#ifndef COMMON_RANKS_H
-#define COMMON_RANKS_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/unit.h>
@@ -31,5 +30,3 @@ evn_status ranks_room(evn_cluster *cluster, const evn_units *units, double neede
  * are mine. Collective; alone nothing is done. EVN_MEMORY. */
 evn_status ranks_complete(evn_cluster *cluster, void *element, int count, size_t size,
                           int (*has)(void *arg, int task), void *arg);
-
-#endif

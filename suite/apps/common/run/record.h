@@ -1,6 +1,5 @@
 /* The record: one JSON object about a run. */
-#ifndef COMMON_RECORD_H
-#define COMMON_RECORD_H
+#pragma once
 
 #include "common/run/run.h"
 #include <cjson/cJSON.h>
@@ -34,5 +33,3 @@ int record_list_end(FILE *out, cJSON *behind);
 
 /* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
 char *record_text(cJSON *root);
-
-#endif

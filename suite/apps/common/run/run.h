@@ -7,8 +7,7 @@
  *     if (!status) status = timed_end(&t);
  *     timed_close(&t);
  */
-#ifndef COMMON_RUN_H
-#define COMMON_RUN_H
+#pragma once
 
 #include <evener.h>
 #include <evener/change.h>
@@ -170,5 +169,3 @@ evn_status timed_steps(struct timed *timed, int done, int steps);
 /* Fills all of the result but verified, mops and hash, over ranks for all of them. EVN_MEMORY. */
 evn_status timed_end(struct timed *timed);
 void timed_close(struct timed *timed);
-
-#endif

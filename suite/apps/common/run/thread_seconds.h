@@ -1,6 +1,5 @@
 /* The processor time of the calling thread, which other programs on its core do not add to. */
-#ifndef COMMON_THREAD_SECONDS_H
-#define COMMON_THREAD_SECONDS_H
+#pragma once
 
 #include <time.h>
 
@@ -9,5 +8,3 @@ static inline double thread_seconds(void) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A thread is a program of operations, one after another; its time until the end of the last is
  * divided among kinds of operations, waiting included. Operations without a thread, such as copies
  * of a device and messages, run beside them. */
-#ifndef COMMON_TIMELINE_H
-#define COMMON_TIMELINE_H
+#pragma once
 
 /* Kinds of a thread's operations and waits. */
 enum timeline_group { TIME_COMPUTE, TIME_COPIES, TIME_PUTS, TIME_BARRIERS, TIME_GROUPS };
@@ -58,5 +57,3 @@ void timeline_after(struct timeline *t, int op, int before, double lag);
 
 /* Fills in all times. 0, or -1: there was no memory, or operations wait for each other. */
 int timeline_run(struct timeline *t);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The figures are those of the node of the paper on FT and MG over one-sided arrays and GPUs (UPC
  * and CUDA), as far as it gives them, else of a node of its time; none is fitted to a result. */
-#ifndef COMMON_VIRTUAL_H
-#define COMMON_VIRTUAL_H
+#pragma once
 
 #include "common/run/timeline.h"
 #include <stddef.h>
@@ -97,5 +96,3 @@ struct virtual_program {
      * memory. */
     int (*lay)(struct virtual_cluster *c, char class_, int variant, int transposes);
 };
-
-#endif

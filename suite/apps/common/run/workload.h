@@ -11,8 +11,7 @@
  * Functions are called in the order of this struct, by the thread that opens the units; an int is
  * 0, or an exit status after a message (common/cli/message.h). All functions are required unless
  * their comment says otherwise. */
-#ifndef COMMON_WORKLOAD_H
-#define COMMON_WORKLOAD_H
+#pragma once
 
 #include "common/cli/options.h"
 #include "common/run/run.h"
@@ -134,5 +133,3 @@ struct workload {
     const struct study *studies;           /* NULL: no studies */
     const struct study *commands;          /* commands of its own, evener NAME; NULL: none */
 };
-
-#endif

@@ -4,8 +4,7 @@
  * The levels are those of the System V ABI, AMD64 Supplement, section 3.1.1: v2 has SSE 4.2, v3
  * adds AVX2 and fused multiply-adds, v4 AVX-512. A level is supported if the processor has all of
  * its features (CPUID) and the system saves its registers (XGETBV). */
-#ifndef COMMON_ISA_H
-#define COMMON_ISA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ const char *isa_why(void);
 /* Features of a level that this machine lacks, separated by spaces, "" if none: "avx2 fma" or "a
  * system that keeps the registers of AVX". Level 0 needs none. */
 const char *isa_lacks(int level, char *text, size_t size);
-
-#endif

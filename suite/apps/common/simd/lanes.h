@@ -5,8 +5,7 @@
  * or line is the same for a SIMD lane and a device's work item. There is no scalar remainder loop:
  * lanes without a line compute on padding and are masked when stored. So the bits are independent
  * of how lines are divided among threads. */
-#ifndef COMMON_LANES_H
-#define COMMON_LANES_H
+#pragma once
 
 #include "common/simd/shuffle.h"
 #include <math.h>
@@ -144,5 +143,3 @@ static inline void vec_transpose(vec t[LANES]) {
     t[0] = a;
 #endif
 }
-
-#endif

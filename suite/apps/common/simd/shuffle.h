@@ -3,8 +3,7 @@
  *
  * Whoever shuffles includes this file, by common/simd/lanes.h or alone.
  */
-#ifndef COMMON_SHUFFLE_H
-#define COMMON_SHUFFLE_H
+#pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
 /* indices are integers as wide as the lanes */
@@ -13,6 +12,4 @@
             __attribute__((vector_size(sizeof(a))))
 #    define __builtin_shufflevector(a, b, ...)                                                     \
         __builtin_shuffle(a, b, (SHUFFLE_INDEX(a)){__VA_ARGS__})
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  *
  * All functions enqueue work on a queue of the device and do not wait; any thread. They return
  * evn_launch()'s status. */
-#ifndef FT_ENGINE_H
-#define FT_ENGINE_H
+#pragma once
 
 #include "ft/device/engine.kernel.h"
 #include "ft/host/transform.h"
@@ -52,5 +51,3 @@ evn_status engine_z(const struct engine *engine, const struct engine_job *job, i
 /* Real and imaginary part of points: from at[i] and 8 doubles behind it, to `result` + 2i. */
 evn_status engine_points(const struct engine *engine, evn_queue *queue, evn_buffer *memory,
                          evn_buffer *at, int count, size_t result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Definitions common to FT's kernels and their host side. */
-#ifndef FT_DEVICE_ENGINE_KERNEL_H
-#define FT_DEVICE_ENGINE_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -59,5 +58,3 @@ struct engine_points {
     evn_long result; /* where values go in memory */
     int count, unused;
 };
-
-#endif

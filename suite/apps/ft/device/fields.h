@@ -10,8 +10,7 @@
  *
  * Without ranks all data are this process's. Functions are called by the loop's thread unless they
  * say otherwise; over ranks none is collective. */
-#ifndef FT_DEVICE_FIELDS_H
-#define FT_DEVICE_FIELDS_H
+#pragma once
 
 #include "ft/device/engine.h"
 #include "ft/host/fields.h"
@@ -113,5 +112,3 @@ static inline struct point checksum_point(const struct transform *t, int j) {
 
 /* Hashes of the planes of tasks on devices, as pass_hash() has them. */
 evn_status places_hash(struct places *places, uint64_t *hash);
-
-#endif

@@ -1,7 +1,6 @@
 /* A device of fields.h, for the files that make it up: fields.c; tables.c, where its fields
  * and boxes lie; transfers.c, what crosses. */
-#ifndef FT_DEVICE_INTERNAL_H
-#define FT_DEVICE_INTERNAL_H
+#pragma once
 
 #include "ft/parts.h"
 #include "ft/device/fields.h"
@@ -117,5 +116,3 @@ evn_status places_finish(struct places *places);
 
 /* Starts the transfer of results for reachable devices, once `made` has happened. */
 evn_status place_copy_peers(struct place *d, enum turn turn, struct range r, evn_event *made);
-
-#endif

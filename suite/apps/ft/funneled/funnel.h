@@ -12,8 +12,7 @@
  * In a pass along x and y a piece is a plane; along z a member's rows are FUNNEL_PIECES of them.
  *
  * Functions are called by the loop's thread unless they say otherwise. */
-#ifndef FT_FUNNEL_H
-#define FT_FUNNEL_H
+#pragma once
 
 #include "ft/host/fields.h"
 #include "ft/device/fields.h"
@@ -75,5 +74,3 @@ evn_status funnel_wait(struct funnel *funnel, int task);
 void funnel_note(struct funnel *funnel, int rank, int is_put, double begin, double end);
 
 struct funnel_counts funnel_counts(const struct funnel *funnel);
-
-#endif

@@ -1,7 +1,6 @@
 /* The master of funnel.h: funnel.c orders the members, master.c has the device, master_pieces.c
  * processes one piece. */
-#ifndef FT_MASTER_H
-#define FT_MASTER_H
+#pragma once
 
 #include "ft/device/engine.h"
 #include "ft/funneled/funnel.h"
@@ -69,5 +68,3 @@ evn_status master_deal(struct master *master);
  * done, copies the results into the member's fields. */
 evn_status master_begin(struct master *master, struct served *member, int piece);
 void master_end(struct master *master, struct served *member, int piece);
-
-#endif

@@ -18,8 +18,7 @@
  * Spaces have planes and rows in the same proportion, so their parts of that lie at the same place
  * either way: on the way back of two transposes the host writes beside the part that it still
  * reads. */
-#ifndef FT_FIELDS_H
-#define FT_FIELDS_H
+#pragma once
 
 #include "ft/ft.h"
 #include "ft/owners.h"
@@ -115,5 +114,3 @@ const double *fields_member_in(const struct fields *fields, const struct member 
 
 /* Puts so far. */
 evn_shared_counts fields_counts(const struct fields *fields);
-
-#endif

@@ -21,8 +21,7 @@
  * The sign of the exponent is that of e^(-2 pi i jk / n) as written. The other sign is the same
  * text with real and imaginary parts in exchanged places (LINE_PLUS).
  */
-#ifndef FT_LINE_H
-#define FT_LINE_H
+#pragma once
 
 #include "common/simd/lanes.h"
 
@@ -283,5 +282,3 @@ INLINE void line_transform(const struct line *line, struct line_from from, doubl
     line_begin(line, from, buffer, sign);
     line_end(line, buffer, 1, to, sign);
 }
-
-#endif

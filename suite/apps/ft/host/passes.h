@@ -1,6 +1,5 @@
 /* The passes of a run over a task's planes and rows, each by one core of a team. */
-#ifndef FT_PASSES_H
-#define FT_PASSES_H
+#pragma once
 
 #include "ft/host/fields.h"
 
@@ -39,5 +38,3 @@ uint64_t hash_plane(const struct transform *t, const double *plane, ptrdiff_t ro
 
 /* Hash of the field's values: planes, rows, points, real part first. */
 task_pass pass_hash;
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Nothing here knows of tasks or threads: callers give each thread a workspace.
  */
-#ifndef FT_TRANSFORM_H
-#define FT_TRANSFORM_H
+#pragma once
 
 #include "ft/host/line.h"
 
@@ -62,5 +61,3 @@ void transform_z(const struct transform *t, double *slab, int p0, int p1, enum l
 void transform_z_to_planes(const struct transform *t, const double *slab, int y,
                            const struct decay *decay, double *const *plane, ptrdiff_t at, int p0,
                            int p1, const double *soon, enum line_sign sign, double *work);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Device errors are recorded; the block keeps exchanging undefined data so that no neighbour hangs;
  * they are reported at the end of the cycle. */
-#ifndef MG_BLOCK_DEVICE_H
-#define MG_BLOCK_DEVICE_H
+#pragma once
 
 #include "mg/blocks/blocks.kernel.h"
 #include "mg/charges.h"
@@ -68,5 +67,3 @@ void block_copy_faces(struct device_block *b, const struct block_faces *faces);
  * blocks_hash(). Both wait. */
 double block_squares(struct device_block *b);
 uint64_t block_hash(struct device_block *b);
-
-#endif

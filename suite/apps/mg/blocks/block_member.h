@@ -1,8 +1,7 @@
 /* A rank whose block is computed by its node's master (mg/blocks/block_team.h): it puts the faces
  * that the master leaves in its memory to ranks of other nodes, waits for theirs, and signals the
  * master. */
-#ifndef MG_BLOCK_MEMBER_H
-#define MG_BLOCK_MEMBER_H
+#pragma once
 
 #include "mg/blocks/faces.h"
 
@@ -24,5 +23,3 @@ evn_status block_member_residual(struct block_member *member);
 evn_status block_member_cycle(struct block_member *member);
 /* The sum of squares or the hash of its block: eight bytes. */
 evn_status block_member_word(struct block_member *member, void *word);
-
-#endif

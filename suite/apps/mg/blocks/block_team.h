@@ -9,8 +9,7 @@
  * pinned memory and put, with a signal: by the rank itself, or by the rank whose block it is
  * (mg/blocks/block_member.h), which is told that faces are to go out and tells that others have
  * come. */
-#ifndef MG_BLOCK_TEAM_H
-#define MG_BLOCK_TEAM_H
+#pragma once
 
 #include "mg/blocks/block_device.h"
 #include "mg/blocks/faces.h"
@@ -64,5 +63,3 @@ evn_status block_team_squares(struct block_team *team, double *sum);
 evn_status block_team_hash(struct block_team *team, uint64_t *hash);
 
 mg_block_counts block_team_count(const struct block_team *team);
-
-#endif

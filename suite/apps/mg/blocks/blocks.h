@@ -3,8 +3,7 @@
  * cycle of L levels and one before the first. Where a level has fewer points than the ranks' grid,
  * the level above is gathered, and it and those below are done on every rank, without exchanges.
  * What the pass of mg/slabs/sweep.h is compared with. */
-#ifndef MG_BLOCKS_H
-#define MG_BLOCKS_H
+#pragma once
 
 #include "mg/charges.h"
 #include "mg/blocks/faces.h"
@@ -69,5 +68,3 @@ double blocks_squares(const struct blocks *blocks);
 
 /* Hash of the bits of this rank's u. */
 uint64_t blocks_hash(const struct blocks *blocks);
-
-#endif

@@ -1,8 +1,7 @@
 /* Arguments of the kernels of mg/blocks/blocks.kernel.c. All blocks of a device are in one buffer,
  * and positions in it are doubles from its beginning: of a field, of the ghost cell at its lower
  * corner. */
-#ifndef MG_BLOCKS_BLOCKS_KERNEL_H
-#define MG_BLOCKS_BLOCKS_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -52,5 +51,3 @@ struct block_charges {
 struct block_zeros {
     evn_long at, count;
 };
-
-#endif

@@ -8,8 +8,7 @@
  * (<evener/shared.h>). Two buffers for each face alternate; a sender may reuse a buffer since it
  * has received the next message from the same neighbour, which had read this buffer before sending.
  */
-#ifndef MG_FACES_H
-#define MG_FACES_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/shared.h>
@@ -84,5 +83,3 @@ evn_status faces_hear(struct faces *faces, int rank, enum faces_word word,
  * cells are left as they are. Each rank puts its points to each other one. */
 evn_status faces_gather(struct faces *faces, const struct block_field *part,
                         const struct block_field *whole);
-
-#endif

@@ -3,8 +3,7 @@
  * A device has two copies of u of the finest level (a sweep does not write in place), and u and r
  * of the levels below: planes of its tasks and the two beside each range of them, in slots; all
  * planes of levels that belong to no task. A device with all tasks computes those levels, too. */
-#ifndef MG_DEVICE_H
-#define MG_DEVICE_H
+#pragma once
 
 #include "mg/device/device.kernel.h"
 #include "mg/slabs/sweep.h"
@@ -76,5 +75,3 @@ evn_status part_squares(struct part *part, const int *begin, const int *end, int
 evn_status part_fetch_squares(struct part *part, double *square, int begin, int end);
 /* All of levels 1 to `top` from r of level `top`. */
 evn_status part_below(struct part *part, int top);
-
-#endif

@@ -3,8 +3,7 @@
  * Planes of a level are in slots of a device's buffers: plane k's is slot[level.slots + k] of the
  * table of kernels. A launch processes ranges of planes, [begin, end) in `range`, each divided into
  * tiles in x and y; a group has one tile of one range. */
-#ifndef MG_DEVICE_DEVICE_KERNEL_H
-#define MG_DEVICE_DEVICE_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -46,5 +45,3 @@ struct device_charge {
     int x, y, z, unused;
 };
 enum { DEVICE_CHARGES = 20 };
-
-#endif

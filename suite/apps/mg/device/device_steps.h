@@ -1,7 +1,6 @@
 /* The parts of a step on a device: what the bodies of a run do there with the tasks of a batch,
  * ranges [begin, end) of them. */
-#ifndef MG_DEVICE_STEPS_H
-#define MG_DEVICE_STEPS_H
+#pragma once
 
 #include "mg/device/device.h"
 
@@ -19,5 +18,3 @@ device_step device_clear, device_first, device_finest, device_edges;
 /* r of level `what` to the level below: of a task's own planes, or of those that lie under two
  * tasks; and up to level `what`. */
 device_step device_down, device_down_shared, device_up;
-
-#endif

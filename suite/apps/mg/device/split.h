@@ -5,8 +5,7 @@
  * Planes of a device that others need go to the host's grid, and from there also to other ranks;
  * planes that a device needs come from there, or directly from a near device. One copy for adjacent
  * planes. If one device has all tasks of all ranks, nothing is copied. */
-#ifndef MG_SPLIT_H
-#define MG_SPLIT_H
+#pragma once
 
 #include "mg/device/device.h"
 #include "mg/slabs/halo.h"
@@ -67,5 +66,3 @@ evn_status split_take(struct split *split, int kind);
 evn_status split_fetch(struct split *split, int task);
 /* u of a task's planes of the finest level from the host's grid to its device. */
 evn_status split_bring(struct split *split, int task);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Between two exchanges of a kind all ranks synchronise, in a visit or an instance of the loop: so
  * a buffer has been read before it is put again. */
-#ifndef MG_HALO_H
-#define MG_HALO_H
+#pragma once
 
 #include "mg/grid.h"
 #include <evener/loop.h>
@@ -79,5 +78,3 @@ int halo_task(int k, int down);
 
 /* Puts of this rank so far. */
 evn_shared_counts halo_counts(const struct halo *halo);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The planes that a piece of the finest level has aside are ghost planes: they are filled from its
  * neighbours' before any piece is swept. */
-#ifndef MG_PIECES_H
-#define MG_PIECES_H
+#pragma once
 
 #include <evener/loop.h>
 
@@ -28,5 +27,3 @@ evn_status pieces_plan(struct pieces *pieces, const evn_loop *loop, size_t plane
 /* The pieces within a batch: [begin[i], end[i]) in tasks; returns how many. `begin` and `end` have
  * room for all tasks. */
 int pieces_of(const struct pieces *pieces, const int *task, int count, int *begin, int *end);
-
-#endif

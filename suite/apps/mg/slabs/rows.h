@@ -4,8 +4,7 @@
  * Two rows at a time, 2 b and 2 b + 1, so that sums over z of the rows between are made once. Rows
  * are periodic along x. Each result depends on its operands alone: the bits are the same wherever
  * and however often a row is computed. */
-#ifndef MG_ROWS_H
-#define MG_ROWS_H
+#pragma once
 
 /* Rows 2 b - 1 .. 2 b + 2 of planes k - 1, k, k + 1. */
 struct rows {
@@ -47,5 +46,3 @@ void rows_last(double *r, const double *const a[5], const double *const b[5], in
 
 /* Squares of a row's points, added to eight sums, by x mod 8. */
 void rows_square(double sum[8], const double *r, int n);
-
-#endif

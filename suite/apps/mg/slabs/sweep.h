@@ -16,8 +16,7 @@
  * they compute themselves, in planes aside that begin as copies of the neighbours' (finest level)
  * or as nothing (below). So ranges can be swept at the same time, and a plane's bits do not depend
  * on how planes are cut into ranges. */
-#ifndef MG_SWEEP_H
-#define MG_SWEEP_H
+#pragma once
 
 #include "mg/charges.h"
 #include "mg/grid.h"
@@ -71,5 +70,3 @@ void sweep_down(const struct problem *p, int l, int begin, int end);
 
 /* All of levels 1 to `top`: from its r to its u. By one thread. */
 void sweep_below(const struct problem *p, struct work *work, int top);
-
-#endif

@@ -1,8 +1,7 @@
 /* The phases of a BT-MZ step, each a pass over the zone, and the memory they share.
  *
  * Inside of BT; the step itself is solver_bt, and tests call the phases one by one. */
-#ifndef NPBMZ_BT_H
-#define NPBMZ_BT_H
+#pragma once
 
 #include "npbmz/host/workspace.h"
 
@@ -34,5 +33,3 @@ void bt_x(const struct problem *p, const struct zone *z, const struct workspace 
 void bt_y(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1);
 void bt_z(const struct problem *p, struct zone *z, const struct workspace *w, const struct team *t);
-
-#endif

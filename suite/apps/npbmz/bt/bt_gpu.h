@@ -3,8 +3,7 @@
  * A zone's work space begins with the right-hand side, which the phases turn into the increment: in
  * the layout of u, NC components of sc doubles. States of the eliminations follow (bt.kernel.c);
  * the directions share that space. */
-#ifndef NPBMZ_BT_GPU_H
-#define NPBMZ_BT_GPU_H
+#pragma once
 
 #include "npbmz/host/residual_point.h"
 #include "npbmz/bt/gas.h"
@@ -38,5 +37,3 @@ struct bt_lines_value {
     int d;         /* lines along x, y or z: 0, 1, 2 */
     int is_update; /* the increments are added to u, instead of replacing the right-hand side */
 };
-
-#endif

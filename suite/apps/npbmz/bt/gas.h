@@ -24,8 +24,7 @@
  *
  * Host and device code share this text (value.h), and row.h too.
  */
-#ifndef NPBMZ_BT_GAS_H
-#define NPBMZ_BT_GAS_H
+#pragma once
 
 #include "npbmz/host/value.h"
 
@@ -138,5 +137,3 @@ INLINE struct five product(struct coupling f, struct five m) {
                      product_e(f, m)};
     return a;
 }
-
-#endif

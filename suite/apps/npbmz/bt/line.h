@@ -8,8 +8,7 @@
  *
  * A branch in the loop changes which products gcc fuses, and so the bits. Instructions and cycles
  * on Zen 3 and Zen 5, and variants that were no faster: docs/notes/tuning.md. */
-#ifndef NPBMZ_BT_LINE_H
-#define NPBMZ_BT_LINE_H
+#pragma once
 
 #include "npbmz/bt/bt.h"
 #include "npbmz/bt/row.h"
@@ -200,5 +199,3 @@ INLINE void line_back(const struct line *l, const struct line_update *u, struct 
 INLINE void line_solve(const struct line *l, const struct scheme *c, const struct line_update *u) {
     line_back(l, u, line_forward(l, c));
 }
-
-#endif

@@ -17,8 +17,7 @@
  * vector each. Memory: 11 vectors of the point read and 5 written twice each, 25 of C written and
  * read twice.
  */
-#ifndef NPBMZ_BT_ROW_H
-#define NPBMZ_BT_ROW_H
+#pragma once
 
 #include "npbmz/bt/gas.h"
 
@@ -293,5 +292,3 @@ INLINE struct five row_back(const struct block *C, struct five y, struct five x)
     z.e = y.e - C->r.e * x.r - C->d.e * x.d - C->p.e * x.p - C->q.e * x.q - C->e.e * x.e;
     return z;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Argument of the kernel that copies a face between two zones of one device (border.kernel.c). */
-#ifndef NPBMZ_DEVICE_BORDER_KERNEL_H
-#define NPBMZ_DEVICE_BORDER_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -11,5 +10,3 @@ struct border_value {
     evn_long from_stride[3], to_stride[3];
     int n[3];
 };
-
-#endif

@@ -4,8 +4,7 @@
  * pieces (groups of items) each phase cuts a zone, and which kernels make a time step; what is the
  * same for all three, the tables, the building of kernels and the launching, is here.
  */
-#ifndef NPBMZ_GPU_H
-#define NPBMZ_GPU_H
+#pragma once
 
 #include "npbmz/device/gpu_zone.h"
 #include "npbmz/host/norms.h"
@@ -97,5 +96,3 @@ evn_status gpu_begin(struct gpu *g);
  * on the zone's size alone; waits for them. Entry i is for the i-th zone of the batch. residual, if
  * asked for, is that of the state as it is (BT, SP) or z->r (LU). NULL: not wanted. */
 evn_status gpu_norms(struct gpu *g, struct norms *norms, uint64_t *hash);
-
-#endif

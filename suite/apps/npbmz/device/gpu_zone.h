@@ -8,8 +8,7 @@
  *                              EVN_VALUE(struct my_constants, c)))
  *
  * and begin by reading their group's work: pieces[EVN_GROUP]. */
-#ifndef NPBMZ_GPU_ZONE_H
-#define NPBMZ_GPU_ZONE_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -27,5 +26,3 @@ struct gpu_zone {
 struct gpu_piece {
     int zone, part;
 };
-
-#endif

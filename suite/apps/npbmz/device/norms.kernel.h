@@ -4,8 +4,7 @@
  * A zone's work space begins with its results. Partial sums follow, of planes of k, in the error
  * norm of blocks of columns of a plane as on the host, and of lines of the surface integral: about
  * 16 nz + 2 ny doubles for a zone of one block. All offsets are in doubles. */
-#ifndef NPBMZ_DEVICE_NORMS_KERNEL_H
-#define NPBMZ_DEVICE_NORMS_KERNEL_H
+#pragma once
 
 #include "npbmz/device/gpu_zone.h"
 #include "npbmz/host/residual_point.h"
@@ -53,5 +52,3 @@ EVN_DEVICE_FUNCTION evn_long norms_at_line(int nx, int nz, int columns, int line
 /* places of the sums of lines: two faces of lines along x, one line for each j; then two of lines
  * along x and two of lines along y, one line for each k */
 EVN_DEVICE_FUNCTION int norms_lines(int ny, int nz) { return 2 * (ny - 3) + 4 * (nz - 3); }
-
-#endif

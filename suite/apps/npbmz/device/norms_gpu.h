@@ -9,8 +9,7 @@
  * this host; else they agree to 1e-13. They depend on the zone alone, not on the batch. Hashes are
  * those of zone_hash(), always.
  */
-#ifndef NPBMZ_NORMS_GPU_H
-#define NPBMZ_NORMS_GPU_H
+#pragma once
 
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/norms.h"
@@ -31,5 +30,3 @@ evn_status norms_launch(struct gpu *g, const struct problem *p, int zones, int c
 
 /* Takes one zone's results apart. NULL: not wanted. */
 void norms_of_result(const double result[NORMS_RESULT], struct norms *norms, uint64_t *hash);
-
-#endif

@@ -9,8 +9,7 @@
  * 65 loads of the solution hit a cache line that a neighbour in the group wants too, if items are
  * neighbours in i.
  */
-#ifndef NPBMZ_DEVICE_RESIDUAL_KERNEL_H
-#define NPBMZ_DEVICE_RESIDUAL_KERNEL_H
+#pragma once
 
 #include "npbmz/host/residual_point.h"
 
@@ -90,5 +89,3 @@ EVN_DEVICE_FUNCTION void residual_item(EVN_GLOBAL const double *u, EVN_GLOBAL co
     residual_item_load(r, f + (k * sk + j * sj + i), sc);
     residual_item_add(u, sj, sk, sc, nx, ny, nz, i, j, k, c, r, q);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Arguments of kernels for the set-up of a batch's zones (start.kernel.c). */
-#ifndef NPBMZ_DEVICE_START_KERNEL_H
-#define NPBMZ_DEVICE_START_KERNEL_H
+#pragma once
 
 #include "npbmz/device/gpu_zone.h"
 #include "npbmz/host/residual_point.h"
@@ -13,5 +12,3 @@ struct start_value {
     int slack;   /* doubles before and behind a field: ZONE_SLACK */
     int initial; /* start_solution: the initial state, not the exact solution */
 };
-
-#endif

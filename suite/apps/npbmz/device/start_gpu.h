@@ -4,8 +4,7 @@
  * nothing is fused (EVENER_CONTRACT off) every byte of a zone's block is what zone_clear(),
  * zone_forcing() and zone_initialise() make on a host; else u and f agree to 1e-12.
  */
-#ifndef NPBMZ_START_GPU_H
-#define NPBMZ_START_GPU_H
+#pragma once
 
 #include "npbmz/device/gpu.h"
 
@@ -17,5 +16,3 @@ evn_status start_launch_forcing(struct gpu *g, const struct problem *p, int cut)
 /* Puts into the queue what makes the initial state; it leaves the forcing, LU's residual and all
  * that is beside the points as they are. */
 evn_status start_launch_state(struct gpu *g, const struct problem *p, int cut);
-
-#endif

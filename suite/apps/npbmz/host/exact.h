@@ -5,8 +5,7 @@
  * point.
  *
  * Coordinates are a zone's own: every zone begins at the origin (NAS-03-010, section 3). */
-#ifndef NPBMZ_EXACT_H
-#define NPBMZ_EXACT_H
+#pragma once
 
 #include "npbmz/problem.h"
 
@@ -32,5 +31,3 @@ void zone_initialise(const struct problem *p, struct zone *z);
  * zone_forcing_scratch doubles, 64-byte aligned. On return of all cores f is complete. */
 void zone_forcing(const struct problem *p, struct zone *z, double *work, const struct team *t);
 size_t zone_forcing_scratch(const struct problem *p, int cores);
-
-#endif

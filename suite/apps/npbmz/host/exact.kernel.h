@@ -3,8 +3,7 @@
  * It is, for each component, a sum of a constant and of one quartic in each coordinate without
  * mixed terms ("The NAS Parallel Benchmarks", RNR-94-007, section 3).
  */
-#ifndef NPBMZ_HOST_EXACT_KERNEL_H
-#define NPBMZ_HOST_EXACT_KERNEL_H
+#pragma once
 
 #include "npbmz/mesh/gas_constants.h"
 #include <evener/kernel.h>
@@ -45,5 +44,3 @@ EVN_DEVICE_FUNCTION double exact_of(int d, int m, double x) {
 EVN_DEVICE_FUNCTION double exact_coordinate(int lu, int s, int points, double h) {
     return lu ? (double)s / (points - 1) : s * h;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * depends on the zone's size alone, and then combined in order of zones: the bits are the same
  * whatever units and cores computed.
  */
-#ifndef NPBMZ_NORMS_H
-#define NPBMZ_NORMS_H
+#pragma once
 
 #include "npbmz/problem.h"
 
@@ -49,5 +48,3 @@ void zone_perturb(struct zone *z, int number);
  * is h after h = 0; for each zone in order: h = mix(h + its hash + g). */
 uint64_t zone_hash(const struct zone *z);
 uint64_t problem_hash(const uint64_t *zone_hash, int zones);
-
-#endif

@@ -1,7 +1,6 @@
 /* The spatial operator of NPB-MZ, L(U): convection, diffusion, dissipation, and the residual f +
  * L(U) (section 3 of the NPB report; the same for BT, SP and LU, and for the forcing). */
-#ifndef NPBMZ_RESIDUAL_H
-#define NPBMZ_RESIDUAL_H
+#pragma once
 
 #include "npbmz/problem.h"
 
@@ -21,5 +20,3 @@ void residual(const struct problem *p, const struct zone *z, const double *u, co
 
 /* Coefficients of the operator, for the mesh spacing of p. */
 void residual_constants(struct residual_constants *c, const struct problem *p);
-
-#endif

@@ -6,8 +6,7 @@
  * either's flux. Sums have the order of residual_near(). No division is started a vector ahead.
  * residual_rows.h includes this file after its other definitions. Counts and variants that were no
  * faster: docs/notes/tuning.md. */
-#ifndef NPBMZ_RESIDUAL_FEW_H
-#define NPBMZ_RESIDUAL_FEW_H
+#pragma once
 
 /* Bytes from component 0 to 1, and to 3: with an index times 1, 2 or 4, each component's place is
  * one address of an instruction. */
@@ -154,5 +153,3 @@ INLINE void residual_do_row(const struct residual_row *w, const struct residual_
         at.below += RESIDUAL_VECTOR, at.here += RESIDUAL_VECTOR, at.above += RESIDUAL_VECTOR;
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * a host core goes through a zone and why it is written like this; residual.kernel.h is the same
  * for one work item.
  */
-#ifndef NPBMZ_RESIDUAL_POINT_H
-#define NPBMZ_RESIDUAL_POINT_H
+#pragma once
 
 #include "npbmz/host/value.h"
 
@@ -135,5 +134,3 @@ INLINE void residual_here(vec r[NC], vec *e, const struct residual_point *n, vec
     *e += (vec_set(c->vv[1]) * n->v[1]) * n->v[1];
     *e += (vec_set(c->vv[2]) * n->v[2]) * n->v[2];
 }
-
-#endif

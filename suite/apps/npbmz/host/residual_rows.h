@@ -22,8 +22,7 @@
  * 8 points on AVX-512 take 137 operations, a division and 10 lane shifts on two ports: 75 cycles,
  * or 9.4 a point; so arithmetic is the bound. Loads, caches, measurements and variants:
  * docs/notes/tuning.md. */
-#ifndef NPBMZ_RESIDUAL_ROWS_H
-#define NPBMZ_RESIDUAL_ROWS_H
+#pragma once
 
 #include "common/simd/lanes.h"
 #include "npbmz/problem.h"
@@ -350,5 +349,3 @@ INLINE void residual_with(const struct problem *p, const struct zone *z, const d
 #undef RESIDUAL_W
 #undef RESIDUAL_MAKE
 }
-
-#endif

@@ -4,8 +4,7 @@
  * vec_transpose does the same between registers in three rounds of shuffles, all on one port. Here
  * memory replaces one round: loads combine half vectors, both ways. 16 shuffles instead of 24 for
  * 8x8 points. Cycles: docs/notes/tuning.md. */
-#ifndef NPBMZ_TRANSPOSE_H
-#define NPBMZ_TRANSPOSE_H
+#pragma once
 
 #include "common/simd/lanes.h"
 
@@ -129,5 +128,3 @@ static inline void transpose_out(const double *from, ptrdiff_t stride, double *c
                                  ptrdiff_t offset) {
     transpose_out_first(LANES, from, stride, to, offset);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * defines NPBMZ_ITEM before it includes any of them; then the text is in the dialect of
  * evener/kernel.h, whose pitfalls hold (no designated initialisers, no compound literals).
  */
-#ifndef NPBMZ_VALUE_H
-#define NPBMZ_VALUE_H
+#pragma once
 
 #ifdef NPBMZ_ITEM
 #    include <evener/kernel.h>
@@ -21,5 +20,3 @@ typedef double vec;
 #endif
 
 #include "npbmz/mesh/gas_constants.h"
-
-#endif

@@ -1,8 +1,7 @@
 /* Verification: the official values of NPB-MZ, the comparison with them, the nominal count of
  * operations, and both printed with NPB's labels, so that scripts made for NPB's output can read
  * ours. */
-#ifndef NPBMZ_VERIFY_H
-#define NPBMZ_VERIFY_H
+#pragma once
 
 #include "npbmz/host/norms.h"
 #include "npbmz/problem.h"
@@ -55,5 +54,3 @@ struct report {
 /* The title and the lines before the first step, and the result block after the verification. */
 void heading_print(const struct problem *p, const char *version, int steps, FILE *out);
 void report_print(const struct problem *p, const struct report *r, FILE *out);
-
-#endif

@@ -7,8 +7,7 @@
  * a buffer a core. Where each phase is a loop of its own over all zones, each zone keeps its
  * blocks.
  */
-#ifndef NPBMZ_WORKSPACE_H
-#define NPBMZ_WORKSPACE_H
+#pragma once
 
 #include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
@@ -122,5 +121,3 @@ INLINE void passes_phase(const struct passes *pass, const struct problem *p, str
     team_barrier(t);
     phase_mark(s, t, (enum npbmz_phase)(NPBMZ_RHS + phase));
 }
-
-#endif

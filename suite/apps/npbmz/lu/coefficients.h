@@ -1,7 +1,6 @@
 /* The coefficients of LU's sweeps, from the time step and the mesh spacing of a problem: the same
  * numbers for a host core's lanes and, where NPBMZ_ITEM is defined, for a device's kernels. */
-#ifndef NPBMZ_LU_COEFFICIENTS_H
-#define NPBMZ_LU_COEFFICIENTS_H
+#pragma once
 
 #include "npbmz/lu/point.h"
 #include "npbmz/problem.h"
@@ -28,5 +27,3 @@ static inline void lu_coefficients(const struct problem *p, double sign,
     c->de = vec_set(2 * C1345 * sum / K);
     c->update = vec_set(p->dt / (K * OMEGA * (2 - OMEGA)));
 }
-
-#endif

@@ -16,8 +16,7 @@
  *
  * The upper sweep is the same backwards.
  */
-#ifndef NPBMZ_LU_ORDER_H
-#define NPBMZ_LU_ORDER_H
+#pragma once
 
 #include "common/simd/lanes.h"
 #include "npbmz/problem.h"
@@ -117,5 +116,3 @@ static inline uint64_t lu_progress_wait(struct lu_progress *p, uint64_t need) {
 #endif
     }
 }
-
-#endif

@@ -17,8 +17,7 @@
  *
  * The text uses + - * / on `vec` only, so it is also the text of a device's work item (value.h).
  */
-#ifndef NPBMZ_LU_POINT_H
-#define NPBMZ_LU_POINT_H
+#pragma once
 
 #include "npbmz/host/value.h"
 
@@ -151,5 +150,3 @@ INLINE void lu_conserved(const struct lu_point *q, const vec x[NC], vec du[NC]) 
     for (int n = 0; n < 3; n++) du[1 + n] = q->rho * x[1 + n] + q->v[n] * x[0];
     du[4] = q->rho * x[4] + q->e * x[0];
 }
-
-#endif

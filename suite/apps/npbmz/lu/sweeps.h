@@ -2,8 +2,7 @@
  * each other (wave.h). Which is sooner depends on what a launch, a step and a flag cost, which no
  * device says, and on how many groups it has at a time; so it is a model's choice, with its reason,
  * and the user's if they name one (--sweeps). Both give the same bits. */
-#ifndef NPBMZ_LU_SWEEPS_H
-#define NPBMZ_LU_SWEEPS_H
+#pragma once
 
 #include <evener/device.h>
 
@@ -34,5 +33,3 @@ evn_status lu_sweeps_choose(const struct gpu_solver **out, const struct problem 
 
 /* "auto", "launches" or "one". EVN_USAGE. */
 evn_status lu_sweeps_find(enum lu_sweeps *out, const char *name);
-
-#endif

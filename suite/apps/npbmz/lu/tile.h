@@ -5,8 +5,7 @@
  * begins with the tile's step f is at the point i = f + s - l of the tile's row l. In chunk 0 lanes
  * with negative i are at the end of a row of the core's previous tile, its tail: at i + period. A
  * lane that is at no interior point is dead; i = 0 and everything behind nx - 2 are. */
-#ifndef NPBMZ_LU_TILE_H
-#define NPBMZ_LU_TILE_H
+#pragma once
 
 #include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
@@ -399,5 +398,3 @@ KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_v
         else
             lu_add_joint(w, v, du);
 }
-
-#endif

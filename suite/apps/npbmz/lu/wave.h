@@ -26,8 +26,7 @@
  * that a group waits for earlier ones alone: the first bundle that is not done never waits. Flags
  * are never put back, since the number of the sweep is in them.
  */
-#ifndef NPBMZ_LU_WAVE_H
-#define NPBMZ_LU_WAVE_H
+#pragma once
 
 #include "npbmz/device/gpu_zone.h"
 #include "npbmz/host/residual_point.h"
@@ -113,5 +112,3 @@ enum { LU_FLAG = LU_STEP, LU_ALL_BITS = 20, LU_ALL = (1 << LU_ALL_BITS) - 1 };
 EVN_DEVICE_FUNCTION int lu_plane_groups(int sj, int ny) {
     return (sj * (ny - 2) + LU_RESIDUAL_ITEMS - 1) / LU_RESIDUAL_ITEMS;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * its west, east, south and north neighbours. Only the insides of these planes: edges, corners and
  * the planes k = 0 and k = nz-1 keep their initial values. Only interior points are read and only
  * boundary points written, so all zones exchange at once. */
-#ifndef NPBMZ_FACES_H
-#define NPBMZ_FACES_H
+#pragma once
 
 #include "npbmz/problem.h"
 #include <evener/exchange.h>
@@ -13,5 +12,3 @@
 /* The faces that zone number `n` receives in a step: west, east, south, north, as blocks of the
  * zones' memory (zone_block()). Needs strides only, no fields. */
 void zone_faces(const struct problem *p, int n, evn_face face[4]);
-
-#endif

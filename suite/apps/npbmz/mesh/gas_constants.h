@@ -1,7 +1,6 @@
 /* Constants of the gas and of the scheme, the same for all three benchmarks ("NAS Parallel
  * Benchmarks, Multi-Zone Versions", NAS-03-010, sections 2 and 3), for host and device code. */
-#ifndef NPBMZ_GAS_CONSTANTS_H
-#define NPBMZ_GAS_CONSTANTS_H
+#pragma once
 
 enum { NC = 5 }; /* components: density, three momenta, energy */
 
@@ -13,5 +12,3 @@ enum { NC = 5 }; /* components: density, three momenta, energy */
 #define EPS4     0.25                    /* fourth-order dissipation */
 #define DELTA(d) ((d) == 2 ? 1.0 : 0.75) /* second-order dissipation in x, y, z */
 #define OMEGA    1.2                     /* LU: over-relaxation */
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Order of calls: problem_class, then (problem_bytes, to see whether it fits) problem_zones, then
  * zone_alloc for each zone by its future owner. */
-#ifndef NPBMZ_MESH_H
-#define NPBMZ_MESH_H
+#pragma once
 
 #include "npbmz/problem.h"
 #include <evener/schedule.h>
@@ -79,5 +78,3 @@ struct zone_link {
  * at two sides (two zones in a row, periodic) the bytes are added. As many cross one way as the
  * other. links has room for 4 p->zones; returns how many there are. Needs problem_zones. */
 int problem_links(const struct problem *p, struct zone_link *links);
-
-#endif

@@ -1,7 +1,6 @@
 /* A run of a benchmark, for its files: run.c has the steps, zones.c the work on zones on cores and
  * devices, setup.c the preparation, state.c the checkpoint. Inside of the application. */
-#ifndef NPBMZ_RUN_H
-#define NPBMZ_RUN_H
+#pragma once
 
 #include "common/run/run.h"
 #include "common/checkpoint/state.h"
@@ -139,5 +138,3 @@ void setup_lose(struct run *run, evn_unit *unit);
 evn_status setup_open_exchange(struct run *run);
 
 void setup_give_back(struct run *run);
-
-#endif

@@ -2,8 +2,7 @@
  * one zone after another. Where a zone and its neighbour are in different memories, the neighbour
  * is copied whole to the zone's, both faces between them are copied there, a kernel each on a
  * device, and it is copied back. Of two neighbours the one of the lower number stays. */
-#ifndef NPBMZ_WHOLE_ZONES_H
-#define NPBMZ_WHOLE_ZONES_H
+#pragma once
 
 #include "npbmz/run/run.h"
 
@@ -27,5 +26,3 @@ evn_status whole_zones_run(struct whole_zones *whole);
 struct whole_zones_counts whole_zones_counts(const struct whole_zones *whole);
 /* From now on they are counted from 0. */
 void whole_zones_reset(struct whole_zones *whole);
-
-#endif

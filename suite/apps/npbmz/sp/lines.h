@@ -5,8 +5,7 @@
  * on two ports. 24 loads and 11 stores forward, 11 loads backward; the work stays in the
  * first-level cache. Cycles on Zen 3 and Zen 5, and variants that were no faster:
  * docs/notes/tuning.md. */
-#ifndef NPBMZ_SP_LINES_H
-#define NPBMZ_SP_LINES_H
+#pragma once
 
 #include "common/simd/lanes.h"
 #include "npbmz/sp/penta.h"
@@ -206,5 +205,3 @@ INLINE void penta_solve(const struct penta *c, const struct penta_line *line, pe
     penta_backward_all(line, a, -1, x0, x1, out, context);
     penta_backward_all(line, b, 1, x1, x0, out, context);
 }
-
-#endif

@@ -23,8 +23,7 @@
  * three reciprocals (of their product), 10 for the right-hand sides; backward 15; in all 54
  * multiply-adds and a division.
  */
-#ifndef NPBMZ_SP_PENTA_H
-#define NPBMZ_SP_PENTA_H
+#pragma once
 
 #include "npbmz/host/value.h"
 
@@ -119,5 +118,3 @@ INLINE void penta_next(struct penta_end *e, const vec p[3], const vec below[3]) 
 INLINE vec penta_back(vec y, vec x2, vec above, vec x1, vec p) {
     return ((y - x2) - above * x1) * p;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The phases of an SP-MZ step, each a pass over the zone, and the memory they share.
  *
  * Inside of SP; the step itself is solver_sp, and tests call the phases one by one. */
-#ifndef NPBMZ_SP_H
-#define NPBMZ_SP_H
+#pragma once
 
 #include "npbmz/host/workspace.h"
 
@@ -27,5 +26,3 @@ void sp_y(const struct problem *p, const struct zone *z, const struct workspace 
           const struct team *t, int k0, int k1);
 /* Solves the lines along z and adds the increment to u. */
 void sp_z(const struct problem *p, struct zone *z, const struct workspace *w, const struct team *t);
-
-#endif

@@ -5,8 +5,7 @@
  * right-hand sides, 1/rho, the speed of sound), component by component, i fastest, rows of nx-2
  * points rounded up to SP_ROUND; then, for lines of more than 2 SP_ROWS interior points, their
  * windows (sp.kernel.c). Zones of classes A to C have no such lines: 7 doubles a point. */
-#ifndef NPBMZ_SP_ZONE_H
-#define NPBMZ_SP_ZONE_H
+#pragma once
 
 #include "npbmz/device/gpu_zone.h"
 #include "npbmz/sp/penta.h"
@@ -67,5 +66,3 @@ struct sp_lines_value {
     double scale; /* 1/(dt eps4): right-hand sides are divided by dt eps4 as the matrices are */
     evn_long direction;
 };
-
-#endif

@@ -3,8 +3,7 @@
  *
  * For host and device.
  */
-#ifndef NPBMZ_SP_TRANSFORMS_H
-#define NPBMZ_SP_TRANSFORMS_H
+#pragma once
 
 #include "npbmz/host/value.h"
 
@@ -71,5 +70,3 @@ INLINE void sp_from_z(vec rho, const vec v[3], vec a, vec e, const vec r[NC], ve
     s[3] = v[2] * t2 + t3;
     s[4] = v[1] * m1 - v[0] * m2 + kap * t2 + (1 / C2) * (a2 * t1) + v[2] * t3;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Phases of NPB-MZ on devices beside what these allow (on_device.c). */
-#ifndef NPBMZ_STUDY_ON_DEVICE_H
-#define NPBMZ_STUDY_ON_DEVICE_H
+#pragma once
 
 #include "npbmz/npbmz.h"
 
@@ -16,5 +15,3 @@ struct device_peaks device_peaks(evn_units *units, struct device_peaks asked);
  * devices'. */
 void device_phases_print(const npbmz *problem, enum npbmz_benchmark benchmark,
                          const struct run_result *r, struct device_peaks peaks);
-
-#endif

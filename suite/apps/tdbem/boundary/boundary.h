@@ -12,8 +12,7 @@
  * steps, the sum over steps of dp/dn times dp/dt is the integral of the filter's own answer times
  * dp/dt: where the filter is passive, Re beta >= 0 for all w, so is the march's.
  */
-#ifndef TDBEM_BOUNDARY_H
-#define TDBEM_BOUNDARY_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
@@ -67,5 +66,3 @@ struct pole_step {
 struct pole_step pole_step(const struct pole *p, double dt);
 /* 1, or 2 for a pole that stands for itself and its conjugate. */
 static inline double pole_weight(const struct pole *p) { return cimag(p->at) > 0 ? 2 : 1; }
-
-#endif

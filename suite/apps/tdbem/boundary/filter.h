@@ -1,6 +1,5 @@
 /* A filter's file, and whether the filter is passive and steps resolve it. */
-#ifndef TDBEM_FILTER_H
-#define TDBEM_FILTER_H
+#pragma once
 
 #include "tdbem/boundary/boundary.h"
 
@@ -13,5 +12,3 @@ evn_status filter_check_steps(const struct filter *f, double dt);
 
 /* The least Re beta over all w, and the w where it is. */
 double filter_least(const struct filter *f, double *w);
-
-#endif

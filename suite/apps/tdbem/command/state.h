@@ -1,6 +1,5 @@
 /* TD-BEM as a workload of the command: options, and objects made from them. */
-#ifndef TDBEM_COMMAND_STATE_H
-#define TDBEM_COMMAND_STATE_H
+#pragma once
 
 #include "common/cli/options.h"
 #include "common/cli/progress.h"
@@ -70,5 +69,3 @@ int mesh_command(int argc, char **argv);
 void page_problem(const void *state, int steps, FILE *out);
 void page_result(const void *state, const struct workload_page *page);
 void record_problem(const void *state, cJSON *root);
-
-#endif

@@ -12,8 +12,7 @@
  * Nothing comes from a far cell in less than `due` steps of its level, so a level is summed that
  * many steps at a time, and no step of a group needs another one of it.
  */
-#ifndef TDBEM_FAST_FAR_H
-#define TDBEM_FAST_FAR_H
+#pragma once
 
 #include "tdbem/fast/skeleton.h"
 #include "tdbem/fast/vectors.h"
@@ -150,5 +149,3 @@ static inline double far_sum(const struct far *f, const far_state *state, int n,
     const size_t period = (size_t)f->period;
     return at < 0 ? 0 : state[f->sums + (size_t)at * period + (size_t)(n - 1) % period];
 }
-
-#endif

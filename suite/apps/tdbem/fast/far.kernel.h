@@ -1,8 +1,7 @@
 /* Arguments of the far field's kernels, common to host and kernels. A group of items has FAR_ITEMS
  * of a cell's numbers: rows of some steps each, a row after the other. Places are in the state, in
  * doubles; begins in `weight`, `link` and the row-vectors in elements of theirs. */
-#ifndef TDBEM_FAST_FAR_KERNEL_H
-#define TDBEM_FAST_FAR_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -53,5 +52,3 @@ struct far_now {
     int taps, apart, mean;
     int vertices, kept;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* The far field on a device: its row-vectors and all states there. A period's solutions go to it,
  * and its sums come back; with the host's bits where nothing is fused. */
-#ifndef TDBEM_FAST_FAR_GPU_H
-#define TDBEM_FAST_FAR_GPU_H
+#pragma once
 
 #include "tdbem/fast/far.h"
 #include <evener/device.h>
@@ -26,5 +25,3 @@ evn_status far_gpu_home(struct far_gpu *g, int number);
 /* far_begin() and far_note(): the host's state then has the sums for far_sum(). EVN_DEVICE. */
 evn_status far_gpu_begin(struct far_gpu *g, int number, int n);
 evn_status far_gpu_note(struct far_gpu *g, int number, int n, const double *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which method computes: the plain one, with row-vectors between all pairs of vertices, or the fast
  * one, with those of near leaves of an octree and skeletons beyond (far.h). */
-#ifndef TDBEM_FAST_METHOD_H
-#define TDBEM_FAST_METHOD_H
+#pragma once
 
 #include "tdbem/problem.h"
 
@@ -32,5 +31,3 @@ struct method_needs {
 };
 evn_status method_expect(const tdbem *p, const struct slices_options *slices,
                          struct method_needs *out);
-
-#endif

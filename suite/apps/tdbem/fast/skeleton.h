@@ -10,8 +10,7 @@
  * decomposition, by pivoted Cholesky of the Gram matrix of what dipoles or charges there make at a
  * sample of far vertices, at some frequencies).
  */
-#ifndef TDBEM_FAST_SKELETON_H
-#define TDBEM_FAST_SKELETON_H
+#pragma once
 
 #include "tdbem/mesh/octree.h"
 #include "tdbem/matrices/slices.h"
@@ -54,5 +53,3 @@ evn_status skeletons_sample(const struct octree *cells, const struct mesh *mesh,
 
 /* Whether there is a filter of this number on a cell's vertices. */
 int skeletons_have(const struct skeletons *skeletons, int cell, int filter);
-
-#endif

@@ -4,8 +4,7 @@
  * the vertex, and normals with the mean and the first moments of these triangles' ones: what is
  * linear in the normal and quadratic in the place is integrated exactly.
  */
-#ifndef TDBEM_FAST_SPOTS_H
-#define TDBEM_FAST_SPOTS_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 
@@ -38,5 +37,3 @@ void spots_close(struct spots *spots);
 /* The spot as one of such a source; 0: it is none. */
 int spots_turn(struct spot *out, const struct spots *spots, const struct spot *spot,
                const struct spots_source *source);
-
-#endif

@@ -8,8 +8,7 @@
  * multiples of 2 pi / apart what they do at none, and much at pi, where fields of thin walls grow
  * of it: they see a mean of the steps, which has nothing there.
  */
-#ifndef TDBEM_FAST_TAPS_H
-#define TDBEM_FAST_TAPS_H
+#pragma once
 
 #include <evener/tdbem.h>
 
@@ -33,5 +32,3 @@ static inline double taps_begin(const struct taps *t) {
 
 /* What the mean by the trapezoidal rule makes of exp(i theta n), about its middle. */
 double taps_mean(const struct taps *t, double theta);
-
-#endif

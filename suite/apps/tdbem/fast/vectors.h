@@ -2,8 +2,7 @@
  * with points for hat functions in space (spots.h), and taps in time (taps.h). All have as many
  * taps. Nothing depends on how vertices are grouped.
  */
-#ifndef TDBEM_FAST_VECTORS_H
-#define TDBEM_FAST_VECTORS_H
+#pragma once
 
 #include "tdbem/fast/spots.h"
 #include "tdbem/fast/taps.h"
@@ -40,5 +39,3 @@ struct vectors_side {
 evn_status vectors_make(struct vectors_block *block, const struct vectors *vectors,
                         const struct vectors_side *row, const struct vectors_side *column);
 void vectors_block_close(struct vectors_block *block);
-
-#endif

@@ -1,6 +1,5 @@
 /* Formats of output files, which the end of a file's name chooses. */
-#ifndef TDBEM_FORMAT_H
-#define TDBEM_FORMAT_H
+#pragma once
 
 #include <evener/status.h>
 
@@ -18,5 +17,3 @@ enum {
 /* The format that the name means, one of `set`; names without an end (`-`, devices) mean CSV.
  * EVN_USAGE: another end, with those that would be right; EVN_MISSING: a format's library. */
 evn_status format_find(enum format *out, const char *path, unsigned set);
-
-#endif

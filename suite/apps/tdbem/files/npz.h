@@ -7,8 +7,7 @@
  *     npz_add(&z, "t", NPZ_REAL, 1, (size_t[]){count}, t);
  *     npz_close(&z);
  */
-#ifndef TDBEM_NPZ_H
-#define TDBEM_NPZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ void npz_add(struct npz *z, const char *name, enum npz_kind kind, int dimensions
              const size_t *shape, const void *data);
 /* Writes the archive's directory. Errors of the stream stay its own. */
 void npz_close(struct npz *z);
-
-#endif

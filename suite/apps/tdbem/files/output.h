@@ -1,8 +1,7 @@
 /* Output files of a march: tables of probes and vertices, spectra and the far field, as CSV or NPZ,
  * whose arrays have the names in brackets, by step or frequency first. The caller publishes the
  * files. EVN_MEMORY. */
-#ifndef TDBEM_OUTPUT_H
-#define TDBEM_OUTPUT_H
+#pragma once
 
 #include "tdbem/boundary/boundary.h"
 #include "tdbem/files/format.h"
@@ -78,5 +77,3 @@ evn_status output_spectrum(FILE *out, enum format format, const struct spectra *
 evn_status output_far_field(FILE *out, enum format format, const struct spectra *s,
                             const struct mesh *mesh, const struct boundary *boundary,
                             const double direction[3]);
-
-#endif

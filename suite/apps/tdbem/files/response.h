@@ -4,8 +4,7 @@
  * transfer function is. Both end at the highest frequency that pulse and mesh carry; over the last
  * fifth of the band the filter's transform falls to zero as a cosine does. Times count from when
  * the wave passes the origin or leaves its source. */
-#ifndef TDBEM_RESPONSE_H
-#define TDBEM_RESPONSE_H
+#pragma once
 
 #include "tdbem/files/output.h"
 
@@ -35,5 +34,3 @@ evn_status output_transfer(FILE *out, enum format format, const struct probes *f
  * channel a point; SOFA: files/sofa.h. EVN_MEMORY. */
 evn_status output_impulse(FILE *out, enum format format, const struct probes *from,
                           const struct response_filter *filter);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A SOFA file is one of netCDF-4, which libnetcdf writes; it is opened at run time, as
  * libnetcdf.so.19, .so.22 or .so. */
-#ifndef TDBEM_SOFA_H
-#define TDBEM_SOFA_H
+#pragma once
 
 #include "tdbem/incident/incident.h"
 #include <stdio.h>
@@ -25,5 +24,3 @@ evn_status sofa_find(void);
 
 /* EVN_MISSING, EVN_MEMORY, EVN_SYSTEM: what the library says. Errors of `out` stay the stream's. */
 evn_status sofa_write(FILE *out, const struct sofa *sofa);
-
-#endif

@@ -1,7 +1,6 @@
 /* Series of VTK's XML files that ParaView plays: DIR/NAME_000040.vtu for some of the steps, and
  * DIR/NAME.pvd with their times. Real numbers have 64 bits, appended as they are. */
-#ifndef TDBEM_VTK_H
-#define TDBEM_VTK_H
+#pragma once
 
 #include <evener/status.h>
 
@@ -33,5 +32,3 @@ evn_status vtk_collect(const char *folder, const char *name, int every, int last
 /* Cells of a list of points (rows 0) or of a grid, as tdbem_grid has it, whose corners all have a
  * row that is not below 0; to be freed, *cells of so many `corners`. NULL: no memory. */
 int *vtk_cells(int points, const int grid[2], int closed, const int *row, int *cells, int *corners);
-
-#endif

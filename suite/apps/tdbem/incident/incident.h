@@ -7,8 +7,7 @@
  * point source need not vanish one by one, but what they would leave is the flux of x/r^3 through
  * the body, which is 0, too: each triangle's is scaled to be the angle that it is seen under.
  */
-#ifndef TDBEM_INCIDENT_H
-#define TDBEM_INCIDENT_H
+#pragma once
 
 #include <evener/crew.h>
 #include "tdbem/incident/incident.kernel.h"
@@ -109,5 +108,3 @@ double incident_delay(const struct incident *in, const tdbem_wave *wave, const d
 
 /* Largest wave on the body at t = 0, over `height`; should be next to nothing. */
 double incident_early(const struct incident *in);
-
-#endif

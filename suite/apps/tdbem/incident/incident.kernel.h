@@ -1,6 +1,5 @@
 /* Definitions common to host and devices: the incident wave's pulse, and its right-hand side. */
-#ifndef TDBEM_INCIDENT_INCIDENT_KERNEL_H
-#define TDBEM_INCIDENT_INCIDENT_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -53,5 +52,3 @@ EVN_DEVICE_FUNCTION double incident_bell(double u, double *shifted) {
     *shifted = t;
     return e;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A wave's function of time f, and its integral: pulses in closed form, and a user's own signal. */
-#ifndef TDBEM_INCIDENT_PULSE_H
-#define TDBEM_INCIDENT_PULSE_H
+#pragma once
 
 #include "tdbem/incident/signal.h"
 #include <evener/status.h>
@@ -49,5 +48,3 @@ int pulse_carries(const struct pulse *p, double w);
 
 /* As --pulse has it; of a signal "signal:" and a hash. */
 void pulse_words(const struct pulse *p, char *out, size_t size);
-
-#endif

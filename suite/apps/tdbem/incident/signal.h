@@ -5,8 +5,7 @@
  * done once, at 32 places or more a period of the highest frequency that it has; between two of
  * these the function is the cubic with their values and slopes, and its integral that cubic's, to
  * the bit one function wherever it is wanted. */
-#ifndef TDBEM_INCIDENT_SIGNAL_H
-#define TDBEM_INCIDENT_SIGNAL_H
+#pragma once
 
 #include <evener/status.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ double signal_value(const struct signal *s, double t, double *sum);
 
 /* |sum of sample exp(i w t)| over its largest value. */
 double signal_level(const struct signal *s, double w);
-
-#endif

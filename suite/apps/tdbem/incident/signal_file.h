@@ -1,11 +1,8 @@
 /* Samples of a signal from a file, see signal_open(). */
-#ifndef TDBEM_INCIDENT_SIGNAL_FILE_H
-#define TDBEM_INCIDENT_SIGNAL_FILE_H
+#pragma once
 
 #include <evener/status.h>
 
 /* *sample is to be freed, also after a failure. EVN_USAGE, EVN_MEMORY. */
 evn_status signal_read(const char *path, double **sample, int *samples, double *first,
                        double *spacing);
-
-#endif

@@ -1,6 +1,5 @@
 /* Requirements of the summation's kernels on a layout; set by summation.c. */
-#ifndef TDBEM_KERNEL_ROWS_H
-#define TDBEM_KERNEL_ROWS_H
+#pragma once
 
 /* Rows of a bundle that the kernels want for groups of `wide` steps (a power of two). */
 int summation_bundle_rows(int single, int wide);
@@ -12,5 +11,3 @@ struct summation_strip {
     int rows, near, far;
 };
 struct summation_strip summation_strip(int single, int wide);
-
-#endif

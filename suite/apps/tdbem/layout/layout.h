@@ -20,8 +20,7 @@
  * unit that computed a block. Rows are cut into tiles, so that a tile's sums stay in a near cache
  * while the slices of a block pass by; the cores of a unit can share a block tile by tile.
  */
-#ifndef TDBEM_LAYOUT_H
-#define TDBEM_LAYOUT_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 #include <evener/status.h>
@@ -173,5 +172,3 @@ struct layout_size {
 };
 double layout_full_least(const struct slices *s, int rows, int every, int count,
                          const struct layout_size *size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Definitions common to the layouts' files. */
-#ifndef TDBEM_LAYOUT_INSIDE_H
-#define TDBEM_LAYOUT_INSIDE_H
+#pragma once
 
 #include "tdbem/layout/layout.h"
 #include <limits.h>
@@ -34,5 +33,3 @@ static inline int layout_last(const struct layout *a) {
  * 16-bit words of meta, to their parts; or, where the layout has its memory, they are written to
  * their places. Non-zero without memory. */
 int layout_strips(struct layout *a, const struct slices *s, int from, int to);
-
-#endif

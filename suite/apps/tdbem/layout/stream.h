@@ -23,8 +23,7 @@
  * A thread that has a block must not wait for another one. Without a stream (NULL) all blocks are
  * there, and these calls do nothing.
  */
-#ifndef TDBEM_STREAM_H
-#define TDBEM_STREAM_H
+#pragma once
 
 #include "tdbem/layout/layout.h"
 #include <evener/status.h>
@@ -95,5 +94,3 @@ evn_status stream_keep(struct stream *s, int block);
 
 /* Whether the folder keeps its files in memory: then nothing is gained. */
 int stream_in_memory(const struct stream *s);
-
-#endif

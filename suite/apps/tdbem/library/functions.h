@@ -1,6 +1,5 @@
 /* The functions of <evener/tdbem.h> as each level of instructions has them (cmake/levels.cmake). */
-#ifndef TDBEM_LIBRARY_FUNCTIONS_H
-#define TDBEM_LIBRARY_FUNCTIONS_H
+#pragma once
 
 #include <evener/tdbem.h>
 
@@ -16,5 +15,3 @@ struct tdbem_functions {
     evn_status (*march)(tdbem *problem, const tdbem_run_options *options, tdbem_outcome *outcome);
     void (*outcome_free)(tdbem_outcome *outcome);
 };
-
-#endif

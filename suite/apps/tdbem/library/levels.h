@@ -1,11 +1,8 @@
 /* The levels that the library has, ascending, as suite/apps/tdbem/library.cmake writes them. */
-#ifndef TDBEM_LIBRARY_LEVELS_H
-#define TDBEM_LIBRARY_LEVELS_H
+#pragma once
 
 #include "common/simd/isa.h"
 #include "tdbem/library/functions.h"
 
 extern const struct isa tdbem_isas[];
 extern const struct tdbem_functions *const tdbem_levels[];
-
-#endif

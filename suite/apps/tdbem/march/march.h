@@ -2,8 +2,7 @@
  * of a group, march_device.c has its steps on a device, march_state.c keeps checkpoints,
  * march_room.c makes room and looks at the files first, march_columns.c does so for each of several
  * incidences. */
-#ifndef TDBEM_MARCH_H
-#define TDBEM_MARCH_H
+#pragma once
 
 #include <evener/crew.h>
 #include "common/checkpoint/state.h"
@@ -176,5 +175,3 @@ evn_status room_open_files(struct march *m);
 evn_status room_begin_tables(struct march *m); /* writes step 0 */
 evn_status room_make_notes(struct march *m, int first);
 void room_give_back(struct march *m);
-
-#endif

@@ -2,8 +2,7 @@
  * them: the right-hand side, conjugate gradients, and what the group's steps give each other. The
  * sums of the past come from the host, where those of all units meet, in one message a group; the
  * solutions and the points' sums go home at its end, for which the host waits once. */
-#ifndef TDBEM_MARCH_DEVICE_H
-#define TDBEM_MARCH_DEVICE_H
+#pragma once
 
 #include "tdbem/march/march.h"
 
@@ -17,5 +16,3 @@ void march_device_close(struct march *m);
  * of them have come to a solution; all, or status says about the next one what the solver would.
  */
 evn_status march_device_group(struct march *m, int n, int count, int *solved);
-
-#endif

@@ -1,8 +1,7 @@
 /* The far field of a march: the first device's of this process where it has room beside blocks of
  * slices, else all cores', with the same bits where host and device round alike. The other devices
  * sum blocks meanwhile alone, so no task's weight has anything of it. */
-#ifndef TDBEM_MARCH_FAR_H
-#define TDBEM_MARCH_FAR_H
+#pragma once
 
 #include "tdbem/march/march.h"
 
@@ -19,5 +18,3 @@ evn_status march_far_home(struct march *m);
 /* far_begin() and far_note() of an incidence. */
 evn_status march_far_begin(struct march *m, int n);
 evn_status march_far_note(struct march *m, int n, const double *a);
-
-#endif

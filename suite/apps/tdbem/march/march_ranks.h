@@ -5,8 +5,7 @@
  *
  * Between the loop's instance and the group's end nothing is agreed: a rank that fails goes on with
  * the exchanges, which tell that it has failed, and at the end all know. */
-#ifndef TDBEM_MARCH_RANKS_H
-#define TDBEM_MARCH_RANKS_H
+#pragma once
 
 #include "tdbem/march/march.h"
 
@@ -42,5 +41,3 @@ evn_status ranks_end_group(struct march *m, int n, int count, evn_status mine);
 
 /* Sums over ranks: units' times in groups, and bytes from disk. */
 evn_status ranks_conclude(struct march *m);
-
-#endif

@@ -2,8 +2,7 @@
  * lane: masks, fast roots and quotients, and elementary functions (angle of a plane vector,
  * difference of two asinh), in full double precision and without branches, so that a lane's value
  * does not depend on its neighbours. */
-#ifndef TDBEM_LANES_H
-#define TDBEM_LANES_H
+#pragma once
 
 /* masks of eight lanes take more than the first AVX-512, whole numbers in four more than AVX */
 #if defined(__AVX512F__) && !defined(__AVX512DQ__)
@@ -205,5 +204,3 @@ INLINE vec vec_log_parts(vec a, vec *e) {
     *e = (vec)(k + 0x4338000000000000) - 6755399441055744.0;
     return vec_quotient(m - 1, m + 1);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * points' k = 0, and are forgotten. Where the layout has no room, its blocks go to disk, and as
  * many as fit come back for good when all are made.
  */
-#ifndef TDBEM_MATRICES_H
-#define TDBEM_MATRICES_H
+#pragma once
 
 #include "tdbem/problem.h"
 
@@ -35,5 +34,3 @@ struct matrices_needs {
     double least;                 /* likewise, where blocks go to disk as far as possible */
 };
 evn_status matrices_expect(tdbem *p, struct matrices_needs *out);
-
-#endif

@@ -2,8 +2,7 @@
  * process that writes it or under its name, writes or reads the columns of its own blocks there.
  * Another one, as on another host, has a copy of its own on its scratch disk, in which there are
  * only its columns, and which goes by way of rank 0. */
-#ifndef TDBEM_MATRICES_FILE_H
-#define TDBEM_MATRICES_FILE_H
+#pragma once
 
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/problem.h"
@@ -29,5 +28,3 @@ evn_status matrices_file_begin(struct matrices_file **out, tdbem *p, struct matr
 evn_status matrices_file_end(struct matrices_file *f, tdbem *p, struct matrices_ends *ends);
 
 void matrices_file_close(struct matrices_file *f);
-
-#endif

@@ -1,8 +1,7 @@
 /* Exchange of matrices between ranks: ranges of columns, before blocks are planned; and after each
  * has made the columns of its blocks the near part of its rows, from the ranks with the columns,
  * and M_0, which goes to all. */
-#ifndef TDBEM_MATRICES_RANKS_H
-#define TDBEM_MATRICES_RANKS_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 #include "tdbem/problem.h"
@@ -22,5 +21,3 @@ evn_status handout_take(struct handout *h, const tdbem *p, const struct slices *
 /* All ranks, with what each has come to: then the near part is in p->near, and M_0 in `m`, which is
  * ready, and the points' part of it in p->now. EVN_MEMORY. */
 evn_status handout_exchange(struct handout *h, tdbem *p, struct slices_csr *m, evn_status mine);
-
-#endif

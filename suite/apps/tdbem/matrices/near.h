@@ -3,8 +3,7 @@
  *
  * Their values come from the ranks that have the columns.
  */
-#ifndef TDBEM_NEAR_H
-#define TDBEM_NEAR_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 #include <evener/program.h>
@@ -38,5 +37,3 @@ static inline int near_part(const struct slices *s, size_t at, int last, int *fi
     *first = low;
     return s->count[at] && high >= low ? high - low + 1 : 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Symmetric quadrature rules on triangles, and which of them a pair of triangles gets. */
-#ifndef TDBEM_QUADRATURE_H
-#define TDBEM_QUADRATURE_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -34,5 +33,3 @@ void quadrature_close(struct quadrature *q);
 /* The rule of 3, 6, 7, 12 or 16 points (degrees 2, 4, 5, 6, 8), `quad` times refined. */
 evn_status rule_open(struct rule *rule, int points, int quad);
 void rule_close(struct rule *rule);
-
-#endif

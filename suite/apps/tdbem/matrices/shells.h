@@ -4,8 +4,7 @@
  * All lengths here are in units of delta = c dt, so that shell s is s < r < s+1. The outer points
  * are lanes; the inner triangle is one for all of them.
  */
-#ifndef TDBEM_SHELLS_H
-#define TDBEM_SHELLS_H
+#pragma once
 
 #include "tdbem/matrices/lanes.h"
 #include "tdbem/matrices/quadrature.h"
@@ -77,5 +76,3 @@ void shells_pair(struct shells_result *r, enum shells_kind kind, const struct sh
  * latter not yet times delta. */
 void shells_potential(struct shells_result *r, int single, const vec x[3],
                       const struct shells_triangle *inner);
-
-#endif

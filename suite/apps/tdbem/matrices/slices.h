@@ -11,8 +11,7 @@
  *
  * Bits do not depend on the number of cores. Everything is computed in double.
  */
-#ifndef TDBEM_SLICES_H
-#define TDBEM_SLICES_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/mesh/octree.h"
@@ -287,5 +286,3 @@ size_t slices_csr_find(const struct slices_csr *m, int list, int number);
 /* The paper's score of an ordering (section 7.4.1): the mean over columns and consecutive rows of
  * the square of how many k both row-vectors cover. Over `vertices` rows; no values are needed. */
 double slices_score(const struct slices *s, int vertices);
-
-#endif

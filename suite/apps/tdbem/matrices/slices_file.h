@@ -1,7 +1,6 @@
 /* Matrices on disk: written beside and renamed, reloaded only for the very same mesh and options.
  */
-#ifndef TDBEM_SLICES_FILE_H
-#define TDBEM_SLICES_FILE_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 #include <stdint.h>
@@ -60,5 +59,3 @@ size_t slices_file_size(const struct slices *s);
 /* Looks for the file: 1 there, 0 not. With slices_load() and slices_save(): "reload if there, else
  * generate and keep". */
 int slices_file_exists(const char *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* Data common to the generator's parts: the mesh in units of delta, in the order of work. */
-#ifndef TDBEM_SLICES_INSIDE_H
-#define TDBEM_SLICES_INSIDE_H
+#pragma once
 
 #include "tdbem/matrices/shells.h"
 #include "tdbem/matrices/slices.h"
@@ -105,5 +104,3 @@ enum nearness pair_nearness(const struct body *b, int p, int q);
 
 /* Loads a vector of outer triangles; `place` has LANES entries. */
 void outer_load(struct shells_outer *o, const struct body *b, const int *place, int inner);
-
-#endif

@@ -1,6 +1,5 @@
 /* Products of vectors in space, and segments. */
-#ifndef TDBEM_GEOMETRY_H
-#define TDBEM_GEOMETRY_H
+#pragma once
 
 static inline double dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -30,5 +29,3 @@ static inline void segments_way(const double p[3], const double u[3], const doub
     }
     for (int c = 0; c < 3; c++) way[c] = r[c] + s * u[c] - t * v[c];
 }
-
-#endif

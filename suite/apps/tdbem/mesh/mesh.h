@@ -10,8 +10,7 @@
  * double triangles, each component oriented with its normals into the air. Lengths are in the
  * file's unit.
  */
-#ifndef TDBEM_MESH_H
-#define TDBEM_MESH_H
+#pragma once
 
 #include "tdbem/mesh/mesh_mirror.h"
 #include <evener/status.h>
@@ -88,5 +87,3 @@ int mesh_inside(const struct mesh *mesh, const double x[3], double *distance);
 /* present[f]: the present number of the file's vertex f or of the one it was merged with, -1 where
  * no triangle uses it; `count` long, to be freed by the caller. */
 evn_status mesh_present(const struct mesh *mesh, int **present, int *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* A table of cells with points in them, so that only points nearby are compared. */
-#ifndef TDBEM_MESH_CELLS_H
-#define TDBEM_MESH_CELLS_H
+#pragma once
 
 #include <evener/status.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ int cells_find(const struct cells *c, const double x[3]);
 /* Calls each(point, arg) for the points within reach of x, until it returns other than 0. */
 void cells_each(const struct cells *c, const double x[3], int (*each)(int point, void *arg),
                 void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* The formats of mesh files, a file each. */
-#ifndef TDBEM_MESH_FORMATS_H
-#define TDBEM_MESH_FORMATS_H
+#pragma once
 
 #include "tdbem/mesh/mesh_source.h"
 
@@ -17,5 +16,3 @@ evn_status read_bdf(struct source *s); /* Nastran */
 evn_status read_inp(struct source *s); /* Abaqus */
 /* NumCalc's folder of an object, whose name the source has; reads its files itself */
 evn_status read_numcalc(struct source *s);
-
-#endif

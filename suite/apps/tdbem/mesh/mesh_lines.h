@@ -1,6 +1,5 @@
 /* A file's lines one by one, for formats in which a line means something. */
-#ifndef TDBEM_MESH_LINES_H
-#define TDBEM_MESH_LINES_H
+#pragma once
 
 #include "tdbem/mesh/mesh_source.h"
 #include <ctype.h>
@@ -26,5 +25,3 @@ static inline char *trim(char *word) {
     for (size_t n = strlen(word); n && isspace((unsigned char)word[n - 1]);) word[--n] = 0;
     return word;
 }
-
-#endif

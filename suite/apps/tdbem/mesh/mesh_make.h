@@ -1,6 +1,5 @@
 /* Bodies made on request: `sphere:L`, `box:a,b,c,h` and `aircraft:N`. */
-#ifndef TDBEM_MESH_MAKE_H
-#define TDBEM_MESH_MAKE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -22,5 +21,3 @@ evn_status mesh_box(struct mesh **out, const double size[3], double h);
  * the box has them. Made so that 193 edges give the 23,962 vertices of the airplane of Bramas,
  * Coulaud and Sylvand, and, with steps of half a mean edge, its 341 matrices. */
 evn_status mesh_aircraft(struct mesh **out, int edges);
-
-#endif

@@ -1,6 +1,5 @@
 /* From what a file has to triangles: the same for all formats. */
-#ifndef TDBEM_MESH_MEND_H
-#define TDBEM_MESH_MEND_H
+#pragma once
 
 #include "tdbem/mesh/mesh_source.h"
 
@@ -9,5 +8,3 @@
  * Surfaces that only touch have no such edges, and stay apart.
  * EVN_USAGE: a corner that is not there, a polygon that cannot be cut. */
 evn_status mesh_mend(struct mesh **out, struct source *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* Rigid planes, as a ground or planes of symmetry: a body's images behind them. Sound is even
  * across such a plane, so the unknowns are those of the body itself, which hears its images. */
-#ifndef TDBEM_MESH_MIRROR_H
-#define TDBEM_MESH_MIRROR_H
+#pragma once
 
 #include <evener/status.h>
 
@@ -47,5 +46,3 @@ evn_status mirror_open(struct mesh **out, const char *what, double scale,
  * and then those of each image in the same order, without the vertices on its planes. EVN_MEMORY.
  */
 evn_status mirror_whole(struct mesh **out, const struct mesh *mesh);
-
-#endif

@@ -1,6 +1,5 @@
 /* Physical groups of Gmsh's surfaces: their names, and which entity is of which. */
-#ifndef TDBEM_MESH_MSH_PARTS_H
-#define TDBEM_MESH_MSH_PARTS_H
+#pragma once
 
 #include "tdbem/mesh/mesh_source.h"
 
@@ -25,5 +24,3 @@ long long msh_group_of(const struct msh_parts *p, long long entity);
 
 /* Polygons that follow are of this group: its name, or its number where it has none. */
 evn_status msh_part(const struct msh_parts *p, struct source *s, long long group);
-
-#endif

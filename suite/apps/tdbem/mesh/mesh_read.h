@@ -1,6 +1,5 @@
 /* Mesh files, told apart by the ends of their names. */
-#ifndef TDBEM_MESH_READ_H
-#define TDBEM_MESH_READ_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -9,5 +8,3 @@
 
 /* Reads a file without checking what it describes. */
 evn_status mesh_read(struct mesh **out, const char *file);
-
-#endif

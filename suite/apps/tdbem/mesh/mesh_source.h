@@ -1,8 +1,7 @@
 /* A mesh file in memory while it is read, and what has been read of it: points, and polygons as
  * lists of their corners. Readers check the file's form; whether corners exist, what lies at one
  * place and how polygons become triangles is mended behind all of them (mesh_mend.h). */
-#ifndef TDBEM_MESH_SOURCE_H
-#define TDBEM_MESH_SOURCE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 #include <stddef.h>
@@ -85,5 +84,3 @@ evn_status source_part(struct source *s, const char *name);
  * 9, corners first and then nodes in the middle of edges in the same order, the middle last. One of
  * second order becomes flat parts between all of its nodes. */
 evn_status source_element(struct source *s, long long label, int nodes, const long long *node);
-
-#endif

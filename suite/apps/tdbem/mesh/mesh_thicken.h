@@ -1,6 +1,5 @@
 /* Open surfaces, screens, with a thickness: closed bodies. */
-#ifndef TDBEM_MESH_THICKEN_H
-#define TDBEM_MESH_THICKEN_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -11,5 +10,3 @@
  * strip). EVN_MEMORY. The result is not checked yet. */
 evn_status mesh_thicken(struct mesh **out, const struct mesh *open, double thickness,
                         const char *name);
-
-#endif

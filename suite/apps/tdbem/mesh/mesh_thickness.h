@@ -1,7 +1,6 @@
 /* The smallest distance between parts of a surface that face each other: walls of a body, and gaps
  * between bodies or between parts of one. */
-#ifndef TDBEM_MESH_THICKNESS_H
-#define TDBEM_MESH_THICKNESS_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -17,5 +16,3 @@ struct mesh_thickness {
 /* Distances of `most` and more are not looked for: the smaller it is, the sooner this is done. The
  * mesh has been checked. EVN_MEMORY. */
 evn_status mesh_thickness(struct mesh_thickness *out, const struct mesh *mesh, double most);
-
-#endif

@@ -1,7 +1,6 @@
 /* A tree of boxes around triangles that are neighbours along a space-filling curve, for searches
  * that would otherwise visit all triangles. */
-#ifndef TDBEM_MESH_TREE_H
-#define TDBEM_MESH_TREE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -26,5 +25,3 @@ double mesh_tree_farthest(const struct mesh_tree *tree, const double x[3], doubl
  * which look() returns anew. */
 void mesh_tree_near(const struct mesh_tree *tree, int triangle, double reach,
                     double (*look)(int triangle, void *arg), void *arg);
-
-#endif

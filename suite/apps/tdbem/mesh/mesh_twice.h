@@ -1,6 +1,5 @@
 /* The same body twice in one place. */
-#ifndef TDBEM_MESH_TWICE_H
-#define TDBEM_MESH_TWICE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -8,5 +7,3 @@
  * that are there twice have no one solution. Notes one whose vertices are all nearer than a tenth
  * of a mean edge. component[t]: of each triangle. EVN_USAGE, EVN_MEMORY. */
 evn_status mesh_twice(struct mesh *mesh, const char *name, const int *component);
-
-#endif

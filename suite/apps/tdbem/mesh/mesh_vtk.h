@@ -1,6 +1,5 @@
 /* Cells of VTK, which both of its file formats have. */
-#ifndef TDBEM_MESH_VTK_H
-#define TDBEM_MESH_VTK_H
+#pragma once
 
 #include "tdbem/mesh/mesh_source.h"
 
@@ -17,5 +16,3 @@ evn_status vtk_cells_add(struct source *s, const struct vtk_cells *cells, int ty
 void vtk_cells_free(struct vtk_cells *cells);
 
 enum { VTK_STRIP = 6, VTK_POLYGON = 7 };
-
-#endif

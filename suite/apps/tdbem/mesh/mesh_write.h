@@ -1,6 +1,5 @@
 /* Writing a mesh. */
-#ifndef TDBEM_MESH_WRITE_H
-#define TDBEM_MESH_WRITE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 
@@ -12,5 +11,3 @@ int mesh_writes(const char *file);
 /* Writes the mesh, whole or not at all, in the present numbering; all digits of coordinates, but in
  * STL, which has floats. EVN_SYSTEM: the file. */
 evn_status mesh_write(const struct mesh *mesh, const char *file);
-
-#endif

@@ -1,8 +1,7 @@
 /* Numbering the vertices along a space-filling curve, or a short tour through all of them, so that
  * neighbours in number are neighbours in space and the row-vectors of a slice change slowly from
  * row to row. */
-#ifndef TDBEM_NUMBERING_H
-#define TDBEM_NUMBERING_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 #include <stdint.h>
@@ -22,5 +21,3 @@ evn_status mesh_renumber_in(struct mesh *mesh, enum numbering numbering, double 
 /* Place of a point on the curve; coordinates are integers of 20 bits. */
 uint64_t numbering_morton(const uint32_t at[3]);
 uint64_t numbering_hilbert(const uint32_t at[3]);
-
-#endif

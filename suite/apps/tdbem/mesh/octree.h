@@ -8,8 +8,7 @@
  * Where there are planes a cell meets others' images, too, which are cells behind them. Planes go
  * through the middle of leaves' cubes, so a vertex on one is in the cube of its own image.
  */
-#ifndef TDBEM_OCTREE_H
-#define TDBEM_OCTREE_H
+#pragma once
 
 #include "tdbem/mesh/mesh.h"
 #include <stdint.h>
@@ -83,5 +82,3 @@ static inline double octree_width(const struct octree *c, int level) {
  * EVN_MEMORY. */
 evn_status octree_open(struct octree **out, struct mesh *mesh, double size, int level);
 void octree_close(struct octree *octree);
-
-#endif

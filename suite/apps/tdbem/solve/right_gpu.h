@@ -4,8 +4,7 @@
  * The sums of the past come to the device once a group; what the group's steps give each other is
  * added to them there (radiation_gpu.h).
  */
-#ifndef TDBEM_RIGHT_GPU_H
-#define TDBEM_RIGHT_GPU_H
+#pragma once
 
 #include "tdbem/incident/incident.h"
 #include "tdbem/solve/solve_gpu.h"
@@ -30,5 +29,3 @@ evn_status right_gpu_give(struct right_gpu *g, int n, int q, int ready);
 /* The sums, and the rows behind those of M_0 on their way home. */
 evn_buffer *right_gpu_total(const struct right_gpu *g);
 evn_status right_gpu_home(struct right_gpu *g, double *total);
-
-#endif

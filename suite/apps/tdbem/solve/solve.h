@@ -12,8 +12,7 @@
  * An M_0 that is not symmetric (slices.h) is solved by GMRES (solve_gmres.h) on the host, where
  * auto or cg is asked for.
  */
-#ifndef TDBEM_SOLVE_H
-#define TDBEM_SOLVE_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/crew.h>
@@ -88,5 +87,3 @@ evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, doubl
 /* Iterations so far (cg), and entries of M_0 or of its factor. */
 long long solver_iterations(const struct solver *s);
 size_t solver_entries(const struct solver *s);
-
-#endif

@@ -16,8 +16,7 @@
  * Sums: of a chunk's rows along a binary tree, row i and row i + 32, then 16, ..; of chunks the
  * same, after chunks c, c + 64, c + 128, .. one after another.
  */
-#ifndef TDBEM_SOLVE_SOLVE_KERNEL_H
-#define TDBEM_SOLVE_SOLVE_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -83,5 +82,3 @@ EVN_DEVICE_FUNCTION int solve_done(double gamma, double target) {
     /* false for NaN too */
     return gamma <= 1.7e308 ? SOLVE_GOES_ON : SOLVE_NOT_FINITE;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * rows; bits do not depend on how many they are, since sums are made chunk by chunk, and chunks'
  * sums added in one order.
  */
-#ifndef TDBEM_SOLVE_CG_H
-#define TDBEM_SOLVE_CG_H
+#pragma once
 
 #include <evener/crew.h>
 #include "tdbem/matrices/slices.h"
@@ -50,5 +49,3 @@ double solve_total(const double *of_chunk, int chunks);
  * EVN_OK. */
 enum { SOLVE_ITERATIONS_MAX = 1000 };
 evn_status solve_verdict(const struct solve_state *state, double tolerance);
-
-#endif

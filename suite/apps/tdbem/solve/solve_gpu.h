@@ -5,8 +5,7 @@
  * once behind all of them. Iterations that turn out to be too many do nothing; where they were too
  * few for a step, those after it do nothing, and are given out again behind more iterations.
  */
-#ifndef TDBEM_SOLVE_GPU_H
-#define TDBEM_SOLVE_GPU_H
+#pragma once
 
 #include "tdbem/solve/solve_cg.h"
 #include <evener/device.h>
@@ -59,5 +58,3 @@ evn_status solve_gpu_look(struct solve_gpu *g, int q, int *more, int *iterations
 void solve_gpu_expect(struct solve_gpu *g, int iterations);
 /* [rows of M_0], until the next group. */
 const double *solve_gpu_solution(const struct solve_gpu *g, int q);
-
-#endif

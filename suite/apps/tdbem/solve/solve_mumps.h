@@ -1,8 +1,7 @@
 /* MUMPS's Cholesky factors of M_0, as a plug-in: its sequential library has functions of its own by
  * the names of MPI's, which an executable that is to open an MPI must not have.
  */
-#ifndef TDBEM_SOLVE_MUMPS_H
-#define TDBEM_SOLVE_MUMPS_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -27,5 +26,3 @@ struct solve_mumps_plugin {
     /* Entries of the factor. */
     size_t (*entries)(const struct solve_mumps *s);
 };
-
-#endif

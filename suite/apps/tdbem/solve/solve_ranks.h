@@ -5,8 +5,7 @@
  * the rows of the product that are in that one's halo. Sums are those of one process, and so are
  * the bits.
  */
-#ifndef TDBEM_SOLVE_RANKS_H
-#define TDBEM_SOLVE_RANKS_H
+#pragma once
 
 #include "tdbem/solve/solve_cg.h"
 #include <evener/cluster.h>
@@ -34,5 +33,3 @@ void solve_ranks_close(struct solve_ranks *r);
  * the rank's own. And this rank's rows of `a` to all ranks. */
 evn_status solve_ranks_meet(struct solve_ranks *r, double *x, double *one, double *two);
 evn_status solve_ranks_spread(struct solve_ranks *r, double *a);
-
-#endif

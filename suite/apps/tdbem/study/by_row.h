@@ -1,8 +1,7 @@
 /* The summation by rows: one sum at a time over all columns and past steps, the third of the
  * paper's orders (Bramas, Coulaud, Sylvand 2015, figure 2), beside products by fronts, a matrix
  * M_k at a time, and by slices, which the layouts have. */
-#ifndef TDBEM_BY_ROW_H
-#define TDBEM_BY_ROW_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 
@@ -24,5 +23,3 @@ void by_row_close(struct by_row *a);
 
 /* Sets all sums. */
 void by_row_multiply(void *by_row);
-
-#endif

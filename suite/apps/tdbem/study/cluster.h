@@ -1,8 +1,7 @@
 /* TD-BEM on nodes with GPUs, in formulas: figures 13 and 14 of Bramas, Coulaud and Sylvand
  * (Parallel Computing 49, 2015). A node has one CPU-worker of all cores that lead no GPU, and a
  * worker for each GPU; intervals are balanced, so that all are done at one time. */
-#ifndef TDBEM_STUDY_CLUSTER_H
-#define TDBEM_STUDY_CLUSTER_H
+#pragma once
 
 #include "tdbem/study/scaling.h"
 
@@ -34,5 +33,3 @@ struct cluster_case cluster_paper_case(double latency, double per_byte);
  * sends (scaling_nodes()). */
 struct cluster_row cluster_predict(const struct cluster_case *c, const struct cluster_node *node,
                                    int nodes, int gpus, double tree);
-
-#endif

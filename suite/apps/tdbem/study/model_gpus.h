@@ -1,6 +1,5 @@
 /* evener model td-bem --gpus: nodes with GPUs. */
-#ifndef TDBEM_STUDY_MODEL_GPUS_H
-#define TDBEM_STUDY_MODEL_GPUS_H
+#pragma once
 
 /* Words of the command; NULL: the default. Latency and seconds a byte between two nodes. */
 struct model_gpus {
@@ -11,5 +10,3 @@ struct model_gpus {
 
 /* Prints the table and writes the record. 0, or an exit status after a message. */
 int model_gpus(const struct model_gpus *words);
-
-#endif

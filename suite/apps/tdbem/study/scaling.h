@@ -1,7 +1,6 @@
 /* Predicted time of a group of steps on P ranks from that on one: the costs of TD-BEM over ranks,
  * in formulas. */
-#ifndef TDBEM_STUDY_SCALING_H
-#define TDBEM_STUDY_SCALING_H
+#pragma once
 
 /* A problem, and a group of its steps on one rank, in seconds. Sums, radiation and right-hand sides
  * are shared out by ranks; what is left, solving above all, each does whole. */
@@ -32,5 +31,3 @@ double scaling_nodes(int blocks, int ranks);
 /* `nodes`: as above, or of an assignment that is known. A rank sends its P - 1 messages one after
  * another, each with its latency. 1 <= ranks. */
 struct scaling scaling_predict(const struct scaling_case *of, int ranks, double nodes);
-
-#endif

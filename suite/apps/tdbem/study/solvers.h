@@ -1,11 +1,8 @@
 /* Solvers of M_0 side by side. */
-#ifndef TDBEM_STUDY_SOLVERS_H
-#define TDBEM_STUDY_SOLVERS_H
+#pragma once
 
 #include "tdbem/matrices/slices.h"
 
 /* Prints a table for M_0 of these slices. `devices`: where a device comes from; NULL: CUDA, if it
  * is there. */
 evn_status bench_solvers(const struct slices *s, const char *mesh, const char *devices);
-
-#endif

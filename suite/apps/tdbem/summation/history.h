@@ -5,8 +5,7 @@
  * (those are not known yet). Zeros also lie before, since padded row-vectors look there. Column j
  * begins at value + j * stride, and x_j[0] is `front` elements further.
  */
-#ifndef TDBEM_HISTORY_H
-#define TDBEM_HISTORY_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -34,5 +33,3 @@ void history_replace(struct history *h, const double *a, int steps, int from, in
 /* The whole past as doubles, [columns * depth], and back: a float's bits survive. */
 void history_export(const struct history *h, double *out);
 void history_import(struct history *h, const double *in);
-
-#endif

@@ -9,8 +9,7 @@
  * summation. Each pair of steps is added exactly once, and the near part of the matrices is read
  * log2(n_g) times instead of n_g times.
  */
-#ifndef TDBEM_RADIATION_H
-#define TDBEM_RADIATION_H
+#pragma once
 
 #include <evener/crew.h>
 #include "tdbem/summation/history.h"
@@ -50,5 +49,3 @@ int radiation_level(int p, int *steps);
 double radiation_flop(const struct radiation *r);
 /* Memory that it takes. */
 double radiation_bytes(const struct radiation *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* Arguments of the radiation stage's kernels, common to host and kernels. */
-#ifndef TDBEM_SUMMATION_RADIATION_KERNEL_H
-#define TDBEM_SUMMATION_RADIATION_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -25,5 +24,3 @@ struct radiation_update {
  * M_k(i,j) meets what is at RADIATION_PLACE and behind it. */
 #define RADIATION_WINDOW(steps)      (4 * (steps))
 #define RADIATION_PLACE(steps, j, k) ((j)*RADIATION_WINDOW(steps) + 2 * (steps) - (k))
-
-#endif

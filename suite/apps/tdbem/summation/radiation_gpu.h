@@ -1,7 +1,6 @@
 /* The radiation stage on the device that solves, so that no step of a group comes home before the
  * last one; with the host's bits where nothing is fused. */
-#ifndef TDBEM_RADIATION_GPU_H
-#define TDBEM_RADIATION_GPU_H
+#pragma once
 
 #include "tdbem/solve/solve_gpu.h"
 #include "tdbem/summation/radiation.h"
@@ -20,5 +19,3 @@ void radiation_gpu_close(struct radiation_gpu *g);
 /* Puts radiation_add() for the group's first p steps into the queue: from solutions to `sums`,
  * doubles, [rows * wide]; `ready`: SOLVE_READY. */
 evn_status radiation_gpu_add(struct radiation_gpu *g, int p, evn_buffer *sums, int wide, int ready);
-
-#endif

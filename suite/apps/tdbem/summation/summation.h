@@ -8,8 +8,7 @@
  * lanes, and the order of operations for each (row, step) is j, then l. In strips the slices of a
  * block come in the order of the strip's bundles, for each row alike.
  */
-#ifndef TDBEM_SUMMATION_H
-#define TDBEM_SUMMATION_H
+#pragma once
 
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
@@ -27,5 +26,3 @@ size_t summation_scratch(const struct layout *layout, int span);
  * is aligned to 64 bytes. */
 void summation_part(const struct layout *layout, int block, int span, int tile,
                     const struct history *past, void *sums, void *scratch);
-
-#endif

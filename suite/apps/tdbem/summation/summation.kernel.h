@@ -1,8 +1,7 @@
 /* Arguments of the summation's kernels, common to host and kernels. All arrays of a block are in
  * one region, and a region is in the arena from byte `at` on; parts give positions in it in
  * elements of their kind from the region's begin. */
-#ifndef TDBEM_SUMMATION_SUMMATION_KERNEL_H
-#define TDBEM_SUMMATION_SUMMATION_KERNEL_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -59,5 +58,3 @@ struct sum_merge {
  * at most. */
 #define SUM_ROWS  128
 #define SUM_STEPS 16
-
-#endif

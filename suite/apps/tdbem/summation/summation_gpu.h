@@ -19,8 +19,7 @@
  *     ...
  *     summation_gpu_close(g);
  */
-#ifndef TDBEM_SUMMATION_GPU_H
-#define TDBEM_SUMMATION_GPU_H
+#pragma once
 
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
@@ -72,5 +71,3 @@ evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *bl
 
 /* Bytes of a block's sums on the host and on devices. */
 size_t summation_sums_bytes(const struct layout *layout);
-
-#endif

@@ -1,7 +1,6 @@
 /* One device's part of the summation, as its two files see it: summation_gpu.c opens it,
  * summation_batch.c works. */
-#ifndef TDBEM_SUMMATION_GPU_INSIDE_H
-#define TDBEM_SUMMATION_GPU_INSIDE_H
+#pragma once
 
 #include "tdbem/summation/summation_gpu.h"
 #include "tdbem/summation/summation.kernel.h"
@@ -55,5 +54,3 @@ struct summation_gpu {
 
 /* Gives all blocks back. */
 void batch_close(struct summation_gpu *g);
-
-#endif

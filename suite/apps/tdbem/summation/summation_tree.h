@@ -5,8 +5,7 @@
  * there is no right half at the end, what is there is added from the right. A unit makes those
  * nodes that are wholly its own, and the rest of the tree is made of these.
  */
-#ifndef TDBEM_SUMMATION_TREE_H
-#define TDBEM_SUMMATION_TREE_H
+#pragma once
 
 #include "tdbem/layout/layout.h"
 
@@ -32,5 +31,3 @@ void summation_join(const struct layout *layout, const struct summation_node *no
 
 /* left += right, `count` elements in the layout's precision. */
 void summation_add(const struct layout *layout, void *left, const void *right, size_t count);
-
-#endif

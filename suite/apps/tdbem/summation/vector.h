@@ -1,7 +1,6 @@
 /* The widest vector that the compiler was told to use, and loads that repeat a few bytes all over
  * it. */
-#ifndef TDBEM_VECTOR_H
-#define TDBEM_VECTOR_H
+#pragma once
 
 #include "common/simd/shuffle.h"
 
@@ -40,5 +39,3 @@ static inline __attribute__((always_inline)) vector_bits vector_repeat_32(const 
     return *(const any *)p;
 #endif
 }
-
-#endif
