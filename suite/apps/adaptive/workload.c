@@ -52,11 +52,9 @@ static int begin(struct state *s) {
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
     (void)is;
-    if (s->size % CELLS) {
-        complain("--size %ld: blocks have %d cells a side; expected a multiple, as %ld", s->size,
-                 CELLS, (s->size / CELLS + 1) * CELLS);
-        return EXIT_USAGE;
-    }
+    if (s->size % CELLS)
+        return complain("--size %ld: blocks have %d cells a side; expected a multiple, as %ld",
+                        s->size, CELLS, (s->size / CELLS + 1) * CELLS);
     s->problem = (struct problem){(int)s->size, (int)s->levels, (int)s->every};
     snprintf(s->key, sizeof s->key, "%ld, levels %ld", s->size, s->levels);
     return begin(s);

@@ -252,11 +252,10 @@ int ft_study(int argc, char **argv) {
                                   (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? 0 : code;
     for (const char *c = request.classes; *c; c++)
-        if (!ft_class_of(*c)) {
-            complain("--classes %s: there is no class \"%c\", expected letters of S W A B C D E F",
-                     request.classes, *c);
-            return EXIT_USAGE;
-        }
+        if (!ft_class_of(*c))
+            return complain(
+                "--classes %s: there is no class \"%c\", expected letters of S W A B C D E F",
+                request.classes, *c);
     evn_output *out;
     code = output_open(&out, request.json);
     if (code) return code;

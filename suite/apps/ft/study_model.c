@@ -157,14 +157,13 @@ static int lay(struct virtual_cluster *c, char class_, int variant, int transpos
 
 static int check(char class_, int threads) {
     const struct ft_class *is = ft_class_of(class_);
-    if (!is) {
-        complain("--class %c: there is no such class, expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
+    if (!is)
+        return complain("--class %c: there is no such class, expected one of S W A B C D E F",
+                        class_);
     if (!(is->n[1] % threads) && !(is->n[2] % threads)) return 0;
-    complain("ft class %c on %d threads: expected a number that divides %d rows and %d planes",
-             class_, threads, is->n[1], is->n[2]);
-    return EXIT_USAGE;
+    return complain(
+        "ft class %c on %d threads: expected a number that divides %d rows and %d planes", class_,
+        threads, is->n[1], is->n[2]);
 }
 
 /* A pass has a thread's points in and out, those of one thread after another where a master serves

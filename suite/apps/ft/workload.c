@@ -63,12 +63,11 @@ static int read_size(const char *text, long size[3]) {
 
 static int open_size(struct state *s) {
     long size[3];
-    if (read_size(s->size, size)) {
-        complain("--size %s: expected points along x, y and z, as 256x256x128, each a power of two "
-                 "up to %d",
-                 s->size, FT_MOST);
-        return EXIT_USAGE;
-    }
+    if (read_size(s->size, size))
+        return complain(
+            "--size %s: expected points along x, y and z, as 256x256x128, each a power of two "
+            "up to %d",
+            s->size, FT_MOST);
     evn_status status = ft_open_size(&s->problem, size);
     return status ? give_up(status) : 0;
 }
@@ -93,9 +92,9 @@ static int read_way(struct state *s) {
                              .transposes = s->transposes ? (int)s->transposes : 1,
                              .per_node = (int)s->per_node};
     if (v < VARIANTS) return 0;
-    complain("--variant %s: there is no such variant, expected packed, slabs, best or funneled",
-             s->variant);
-    return EXIT_USAGE;
+    return complain(
+        "--variant %s: there is no such variant, expected packed, slabs, best or funneled",
+        s->variant);
 }
 
 static int check(void *p, const struct workload *is) {

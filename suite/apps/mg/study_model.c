@@ -235,15 +235,14 @@ static int lay(struct virtual_cluster *c, char class_, int variant, int transpos
 
 static int check(char class_, int threads) {
     const int n = points_of(class_);
-    if (!n) {
-        complain("--class %c: there is no such class, expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
+    if (!n)
+        return complain("--class %c: there is no such class, expected one of S W A B C D E F",
+                        class_);
     if (!(threads & (threads - 1)) && blocks_whole(n, threads) >= 0) return 0;
-    complain("mg class %c on %d threads: expected a power of two that leaves each block two of %d "
-             "points along each axis",
-             class_, threads, n);
-    return EXIT_USAGE;
+    return complain(
+        "mg class %c on %d threads: expected a power of two that leaves each block two of %d "
+        "points along each axis",
+        class_, threads, n);
 }
 
 /* Fields stay there, of each of its threads. */

@@ -54,10 +54,8 @@ static const struct option_rule rules[] = {
 
 static int open_size(struct state *s) {
     const char *smoother = s->smoother ? s->smoother : "a";
-    if (strlen(smoother) != 1) {
-        complain("--smoother: there is no \"%s\", expected a or b", smoother);
-        return EXIT_USAGE;
-    }
+    if (strlen(smoother) != 1)
+        return complain("--smoother: there is no \"%s\", expected a or b", smoother);
     evn_status status = mg_open_size(&s->problem, s->size, smoother[0]);
     return status ? give_up(status) : 0;
 }
@@ -82,8 +80,8 @@ static int choose(struct state *s) {
             s->chosen = (mg_variant)i;
             return 0;
         }
-    complain("--variant: there is no \"%s\", expected bulk, overlap, funneled or best", word);
-    return EXIT_USAGE;
+    return complain("--variant: there is no \"%s\", expected bulk, overlap, funneled or best",
+                    word);
 }
 
 static int check(void *p, const struct workload *is) {

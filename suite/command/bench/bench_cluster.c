@@ -269,10 +269,8 @@ static int study_file(const struct request *request, const char *path,
                       const struct option_list *apps) {
     struct machine_file *file;
     int count[OPTION_WORDS], n = 0, code = machine_file_open(&file, path);
-    if (!code && !machine_file_nodes(file)) {
-        complain("%s: there are no \"nodes\" in it", path);
-        code = EXIT_USAGE;
-    }
+    if (!code && !machine_file_nodes(file))
+        code = complain("%s: there are no \"nodes\" in it", path);
     if (!code && !(n = read_nodes(request, file, count))) code = EXIT_USAGE;
     struct words *words = calloc(1, sizeof *words);
     if (!code && !words) code = give_up(evn_fail(EVN_MEMORY, "bench cluster: not enough memory"));
@@ -316,10 +314,8 @@ int bench_cluster(int argc, char **argv) {
     }
     struct option_list apps;
     if (!code) code = bench_read_lists(&apps, request.apps, request.classes);
-    if (!code && !files) {
-        complain("bench cluster: which machine? name a file that describes one, as "
-                 "suite/bench/machines/cluster-1024.json");
-        code = EXIT_USAGE;
-    }
+    if (!code && !files)
+        code = complain("bench cluster: which machine? name a file that describes one, as "
+                        "suite/bench/machines/cluster-1024.json");
     return code ? code : study_file(&request, path, &apps);
 }

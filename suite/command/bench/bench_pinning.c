@@ -255,11 +255,10 @@ static const struct option table[] = {
 #undef AT
 
 static int study(struct job *job, const struct request *request) {
-    if (!job->shape.class_) {
-        complain("bench pinning %s: its problems are no classes; expected an NPB-MZ workload",
-                 job->is->name);
-        return EXIT_USAGE;
-    }
+    if (!job->shape.class_)
+        return complain(
+            "bench pinning %s: its problems are no classes; expected an NPB-MZ workload",
+            job->is->name);
     evn_output *record = NULL;
     int code = output_open(&record, request->json);
     struct pinned *p = calloc(2 * (size_t)evn_machine_cores(job->machine), sizeof *p);

@@ -307,21 +307,15 @@ int bench_read_lists(struct option_list *apps, const char *text, const char *cla
     int code = options_list(apps, "apps", text);
     for (int i = 0; !code && i < apps->count; i++) {
         const struct workload *is = workload_find(apps->word[i]);
-        if (!is) {
-            complain("--apps %s: there is no workload \"%s\", expected %s", text, apps->word[i],
-                     workload_list());
-            code = EXIT_USAGE;
-        }
-        if (!code && !has_classes(is)) {
-            complain("--apps %s: %s has no classes", text, is->name);
-            code = EXIT_USAGE;
-        }
+        if (!is)
+            code = complain("--apps %s: there is no workload \"%s\", expected %s", text,
+                            apps->word[i], workload_list());
+        if (!code && !has_classes(is))
+            code = complain("--apps %s: %s has no classes", text, is->name);
         for (const char *c = classes; !code && *c; c++) {
             struct job job;
-            if (strchr(c + 1, *c)) {
-                complain("--classes %s: %c is there twice; name it once", classes, *c);
-                return EXIT_USAGE;
-            }
+            if (strchr(c + 1, *c))
+                return complain("--classes %s: %c is there twice; name it once", classes, *c);
             code = bench_begin_class(&job, is, *c);
             job_close(&job);
         }
@@ -445,11 +439,9 @@ int bench_schedules(int argc, char **argv) {
         return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;
     int exchange = -1;
     if (request.exchange && (code = exchange_read(&exchange, request.exchange))) return code;
-    if (!files) {
-        complain("bench schedules: which machines? name files that describe them, as "
-                 "suite/bench/machines/*.json");
-        return EXIT_USAGE;
-    }
+    if (!files)
+        return complain("bench schedules: which machines? name files that describe them, as "
+                        "suite/bench/machines/*.json");
     if (files == 1 && bench_is_record(path[0])) {
         const struct record_request of = {.path = path[0],
                                           .units = request.unit_list ? request.unit_list : "auto",
@@ -459,11 +451,10 @@ int bench_schedules(int argc, char **argv) {
                                           .noise = request.noise / 100.0};
         return bench_record(&of);
     }
-    if (request.unit_list || request.machine) {
-        complain("bench schedules: --units and --machine are for the record of a program; a file "
-                 "of a machine names its own");
-        return EXIT_USAGE;
-    }
+    if (request.unit_list || request.machine)
+        return complain(
+            "bench schedules: --units and --machine are for the record of a program; a file "
+            "of a machine names its own");
     struct comparison s = {.exchange = exchange, .noise = request.noise / 100.0};
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
@@ -474,11 +465,10 @@ int bench_schedules(int argc, char **argv) {
         code = look_at_file(&s, &path[i], &apps, *request.classes);
         left += path[i] != NULL;
     }
-    if (!code && !left) {
-        complain("bench schedules: none of the files has \"sets\" of units to be compared, as "
-                 "suite/bench/machines/power9-4v100.json has");
-        code = EXIT_USAGE;
-    }
+    if (!code && !left)
+        code =
+            complain("bench schedules: none of the files has \"sets\" of units to be compared, as "
+                     "suite/bench/machines/power9-4v100.json has");
     for (int i = 0; !code && i < files; i++)
         if (path[i]) code = study_file(&s, path[i], &apps, request.classes, request.steps);
     if (!code)

@@ -122,19 +122,15 @@ struct cases {
 
 static int read_task(const char *text, int *tasks) {
     long n;
-    if (evn_read_whole(text, 1, 100000000, &n)) {
-        complain("--tasks %s: %s", text, evn_message());
-        return EXIT_USAGE;
-    }
+    if (evn_read_whole(text, 1, 100000000, &n))
+        return complain("--tasks %s: %s", text, evn_message());
     *tasks = (int)n;
     return 0;
 }
 
 static int read_length(const char *text, double *seconds) {
-    if (evn_read_real(text, (evn_bounds){0, 1e6, 0}, seconds)) {
-        complain("--lengths %s: %s", text, evn_message());
-        return EXIT_USAGE;
-    }
+    if (evn_read_real(text, (evn_bounds){0, 1e6, 0}, seconds))
+        return complain("--lengths %s: %s", text, evn_message());
     *seconds *= 1e-6;
     return 0;
 }

@@ -79,10 +79,8 @@ static int read_cores(const char *text, long *cores, int *count) {
     struct option_list list;
     int code = options_list(&list, "cores", text);
     for (int i = 0; !code && i < list.count; i++)
-        if (evn_read_whole(list.word[i], 1, CORES_MAX, &cores[i])) {
-            complain("--cores %s: %s: %s", text, list.word[i], evn_message());
-            code = EXIT_USAGE;
-        }
+        if (evn_read_whole(list.word[i], 1, CORES_MAX, &cores[i]))
+            code = complain("--cores %s: %s: %s", text, list.word[i], evn_message());
     *count = list.count;
     return code;
 }

@@ -58,10 +58,7 @@ static int open_files(struct request *r) {
     char why[256];
     evn_status status = EVN_OK;
     char *text = file_text(r->text[PUBLISHED], why, sizeof why);
-    if (!text) {
-        complain("%s %s", r->text[PUBLISHED], why);
-        return EXIT_USAGE;
-    }
+    if (!text) return complain("%s %s", r->text[PUBLISHED], why);
     for (int i = PUBLISHED; !status && i < TEXTS; i++)
         if (r->text[i]) status = evn_output_scratch(&r->file[i], "/tmp");
     int code = status ? give_up(status) : 0;
@@ -72,10 +69,8 @@ static int open_files(struct request *r) {
     }
     free(text);
     for (int i = JSON; !code && i < TEXTS; i++)
-        if (r->text[i] && evn_output_try(NULL, r->text[i], 0)) {
-            complain("%s", evn_message());
-            code = EXIT_USAGE; /* before minutes of work */
-        }
+        if (r->text[i] && evn_output_try(NULL, r->text[i], 0))
+            code = complain("%s", evn_message()); /* before minutes of work */
     return code;
 }
 

@@ -30,8 +30,7 @@ int tasks_program(int argc, char **argv) {
     } program[] = {{"serial", tasks_serial}, {"openmp", tasks_openmp}, {"evener", tasks_evener}};
     for (size_t i = 0; argc > 1 && i < sizeof program / sizeof *program; i++)
         if (!strcmp(argv[0], program[i].name)) return program[i].run(argc, argv);
-    complain("bench tasks --program: expected serial, openmp or evener, and arguments");
-    return EXIT_USAGE;
+    return complain("bench tasks --program: expected serial, openmp or evener, and arguments");
 }
 
 /* ---- a process and its line ---- */

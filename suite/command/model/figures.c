@@ -291,10 +291,9 @@ static int measure_points(const struct job *job, struct point *point, int n, int
 
 static int keep(const struct job *job, cJSON *entry) {
     char *folder = calibration_folder();
-    if (!folder) {
-        complain("neither XDG_CACHE_HOME nor HOME is set: there is no place for what is measured");
-        return EXIT_USAGE;
-    }
+    if (!folder)
+        return complain(
+            "neither XDG_CACHE_HOME nor HOME is set: there is no place for what is measured");
     cJSON *entries = cJSON_CreateArray();
     cJSON_AddItemToArray(entries, cJSON_Duplicate(entry, 1));
     int code = calibration_try_folder(folder);

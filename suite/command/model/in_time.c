@@ -47,8 +47,7 @@ static const char *const group_name[TIME_GROUPS] = {"compute", "copies", "puts",
 /* ---- the machine ---- */
 
 static int refuse(const char *path, const char *key, const char *why) {
-    complain("%s: \"%s\" %s", path, key, why);
-    return EXIT_USAGE;
+    return complain("%s: \"%s\" %s", path, key, why);
 }
 
 static int read_figure(struct virtual_node *node, const char *path, const cJSON *item) {
@@ -138,10 +137,8 @@ static int fits(const struct study_of *s, struct row *row, int nodes) {
 
 /* A variant on so many nodes. */
 static int add_row(struct study_of *s, int nodes, int variant, int gpu) {
-    if (s->rows == ROWS_MAX) {
-        complain("model: more than %d rows, expected fewer nodes or variants", ROWS_MAX);
-        return EXIT_USAGE;
-    }
+    if (s->rows == ROWS_MAX)
+        return complain("model: more than %d rows, expected fewer nodes or variants", ROWS_MAX);
     struct row *row = &s->row[s->rows];
     *row = (struct row){.variant = variant, .gpu = gpu, .transposes = transposes(s, variant)};
     row->fits = fits(s, row, nodes);
@@ -160,8 +157,8 @@ static int wrong_variant(const struct study_of *s, const char *word) {
     char known[160] = "";
     for (const struct virtual_variant *v = s->program->variant; v->name; v++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s, ", v->name);
-    complain("--variant %s: there is no such variant, expected some of %sor all", word, known);
-    return EXIT_USAGE;
+    return complain("--variant %s: there is no such variant, expected some of %sor all", word,
+                    known);
 }
 
 static int wanted(const struct option_list *list, const char *name) {
@@ -179,11 +176,10 @@ static int read_variants(const struct study_of *s, struct option_list *list, int
         const struct virtual_variant *v = s->program->variant;
         while (v->name && strcmp(v->name, list->word[i]) != 0) v++;
         if (!v->name) return wrong_variant(s, list->word[i]);
-        if (cores && !v->cores) {
-            complain("--variant %s: threads share a GPU there, and there is none with --hybrid off",
-                     v->name);
-            return EXIT_USAGE;
-        }
+        if (cores && !v->cores)
+            return complain(
+                "--variant %s: threads share a GPU there, and there is none with --hybrid off",
+                v->name);
     }
     return 0;
 }
@@ -191,11 +187,11 @@ static int read_variants(const struct study_of *s, struct option_list *list, int
 /* No node holds its part. */
 static int none_fits(const struct study_of *s) {
     const struct row *r = &s->row[s->rows - 1];
-    complain("%s class %c: %s on %d nodes needs %.3g GB of each GPU, which has %.3g (gpu_bytes); "
-             "expected more nodes, or --hybrid off",
-             s->is->name, s->class_, s->program->variant[r->variant].name, r->nodes,
-             1e-9 * r->gpu_bytes, 1e-9 * s->node.gpu_bytes);
-    return EXIT_USAGE;
+    return complain(
+        "%s class %c: %s on %d nodes needs %.3g GB of each GPU, which has %.3g (gpu_bytes); "
+        "expected more nodes, or --hybrid off",
+        s->is->name, s->class_, s->program->variant[r->variant].name, r->nodes, 1e-9 * r->gpu_bytes,
+        1e-9 * s->node.gpu_bytes);
 }
 
 static int add_rows(struct study_of *s) {
@@ -204,18 +200,13 @@ static int add_rows(struct study_of *s) {
     struct option_list nodes, variants;
     int on = 0;
     while (on < 3 && strcmp(r->hybrid, hybrid[on]) != 0) on++;
-    if (on == 3) {
-        complain("--hybrid %s: expected on, off or both", r->hybrid);
-        return EXIT_USAGE;
-    }
+    if (on == 3) return complain("--hybrid %s: expected on, off or both", r->hybrid);
     int code = read_variants(s, &variants, on == 0);
     if (!code) code = options_list(&nodes, "nodes", r->nodes);
     for (int i = 0; !code && i < nodes.count; i++) {
         long count;
-        if (evn_read_whole(nodes.word[i], 1, NODES_MAX, &count)) {
-            complain("--nodes %s: %s: %s", r->nodes, nodes.word[i], evn_message());
-            return EXIT_USAGE;
-        }
+        if (evn_read_whole(nodes.word[i], 1, NODES_MAX, &count))
+            return complain("--nodes %s: %s: %s", r->nodes, nodes.word[i], evn_message());
         for (int gpu = on == 1; !code && gpu <= (on > 0); gpu++)
             for (int v = 0; !code && s->program->variant[v].name; v++)
                 if (wanted(&variants, s->program->variant[v].name) &&
@@ -362,22 +353,18 @@ static const struct option table[] = {
 /* Checks the options before anything is laid out. */
 static int check(struct study_of *s) {
     const struct request *r = s->request;
-    if (strlen(r->class_) != 1) {
-        complain("--class %s: there is no such class, expected one of S W A B C D E F", r->class_);
-        return EXIT_USAGE;
-    }
+    if (strlen(r->class_) != 1)
+        return complain("--class %s: there is no such class, expected one of S W A B C D E F",
+                        r->class_);
     s->class_ = r->class_[0];
-    if (r->transposes && !s->program->variant[0].transposes) {
-        complain("--transposes: %s has none; it is for ft", s->is->name);
-        return EXIT_USAGE;
-    }
+    if (r->transposes && !s->program->variant[0].transposes)
+        return complain("--transposes: %s has none; it is for ft", s->is->name);
     s->node = virtual_paper();
     int code = s->program->check(s->class_, 1);
     if (!code && r->machine) code = read_machine(s, r->machine);
     if (code || (double)r->per_node <= s->node.cores) return code;
-    complain("--per-node %ld: a node has %.0f cores, and each thread has one", r->per_node,
-             s->node.cores);
-    return EXIT_USAGE;
+    return complain("--per-node %ld: a node has %.0f cores, and each thread has one", r->per_node,
+                    s->node.cores);
 }
 
 static int predict(struct study_of *s) {

@@ -36,10 +36,8 @@ struct modelling {
 static int read_alpha(const struct request *request, struct figures *f) {
     const evn_bounds bounds = {0, 1000, 0};
     if (!request->alpha) return 0;
-    if (evn_read_real(request->alpha, bounds, &f->alpha)) {
-        complain("--alpha %s: %s", request->alpha, evn_message());
-        return EXIT_USAGE;
-    }
+    if (evn_read_real(request->alpha, bounds, &f->alpha))
+        return complain("--alpha %s: %s", request->alpha, evn_message());
     f->points = 0;
     return 0;
 }
@@ -52,10 +50,8 @@ static int add_rows(struct modelling *m, const struct request *request) {
     int code = options_list(&list, "cores", request->cores ? request->cores : here);
     for (int i = 0; !code && i < list.count; i++) {
         long cores;
-        if (evn_read_whole(list.word[i], 1, CORES_MAX, &cores)) {
-            complain("--cores %s: %s: %s", request->cores, list.word[i], evn_message());
-            return EXIT_USAGE;
-        }
+        if (evn_read_whole(list.word[i], 1, CORES_MAX, &cores))
+            return complain("--cores %s: %s: %s", request->cores, list.word[i], evn_message());
         code = rows_add(&m->rows, &m->job, &m->figures, (int)cores, m->node);
     }
     return code;
@@ -72,9 +68,9 @@ static int open_figures(struct modelling *m, const struct request *request) {
     if (m->machine)
         code = figures_described(&m->figures, &m->job, m->machine);
     else if (figures_kept(&m->figures, &m->job) && request->measure) {
-        complain("--measure: nothing is known here of what a %s of %s takes; add --calibrate",
-                 m->job.is->noun, m->job.is->name);
-        return EXIT_USAGE;
+        return complain(
+            "--measure: nothing is known here of what a %s of %s takes; add --calibrate",
+            m->job.is->noun, m->job.is->name);
     }
     if (!code) code = read_alpha(request, &m->figures);
     m->node = request->node > 0 ? (int)request->node : m->figures.node;
@@ -287,9 +283,8 @@ static int check(const struct workload *is) {
         if (w->teams)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
                      *known ? ", " : "", w->name);
-    complain("model %s: there is no model of how its teams work; expected one of %s", is->name,
-             known);
-    return EXIT_USAGE;
+    return complain("model %s: there is no model of how its teams work; expected one of %s",
+                    is->name, known);
 }
 
 static int model(struct modelling *m, const struct request *request, evn_output *record,

@@ -75,10 +75,10 @@ int rows_add(struct rows *rows, const struct job *job, const struct figures *f, 
         if (status) return give_up(status);
     }
     if (rows->count > before) return 0;
-    complain("--cores %d: no number of processes up to the %d %ss divides them into threads that "
-             "fit nodes of %d cores; expected at most %lld, or more cores of a node",
-             cores, tasks, job->is->noun, node, (long long)tasks * node);
-    return EXIT_USAGE;
+    return complain(
+        "--cores %d: no number of processes up to the %d %ss divides them into threads that "
+        "fit nodes of %d cores; expected at most %lld, or more cores of a node",
+        cores, tasks, job->is->noun, node, (long long)tasks * node);
 }
 
 void rows_close(struct rows *rows) {

@@ -54,17 +54,15 @@ int command_report(int argc, char **argv) {
         options_help("report", sets, 0);
         code = EXIT_DONE;
     } else if (!code && !files) {
-        complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");
-        code = EXIT_USAGE;
+        code =
+            complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");
     } else if (!code) {
         for (; !code && read < files; read++)
             if (!(record[read] = report_read(file[read]))) code = EXIT_USAGE;
         for (int i = 0; !code && i < files; i++)
-            if (strcmp(path, "-") && evn_output_same(path, file[i])) {
-                complain("--output %s would replace a record it is made from; name another file",
-                         path);
-                code = EXIT_USAGE;
-            }
+            if (strcmp(path, "-") && evn_output_same(path, file[i]))
+                code = complain(
+                    "--output %s would replace a record it is made from; name another file", path);
         if (!code) code = write_page(files, record, file, path);
     }
     for (int i = 0; i < read; i++) cJSON_Delete(record[i]);

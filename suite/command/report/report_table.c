@@ -68,18 +68,15 @@ cJSON *report_table(const char *file) {
             root = begin_table(file, line);
             code = root ? 0 : EXIT_USAGE;
         } else if (!add_row(root, line)) {
-            complain("%s: line %d: expected a number for each of the names", file, in->number);
-            code = EXIT_USAGE;
+            code =
+                complain("%s: line %d: expected a number for each of the names", file, in->number);
         } else if (++rows > ROWS_MAX) {
-            complain("%s: more than %d rows, which are too many for a page", file, ROWS_MAX);
-            code = EXIT_USAGE;
+            code = complain("%s: more than %d rows, which are too many for a page", file, ROWS_MAX);
         }
     }
     lines_close(in);
-    if (!code && !rows) {
-        complain("%s: there are no numbers in it; expected a table of td-bem", file);
-        code = EXIT_USAGE;
-    }
+    if (!code && !rows)
+        code = complain("%s: there are no numbers in it; expected a table of td-bem", file);
     if (!code) return root;
     cJSON_Delete(root);
     return NULL;

@@ -351,16 +351,12 @@ static int find_apps(int argc, char **argv, const struct workload *app[APPS], in
     }
     const int words = options_words(sets, argc, argv, word, APPS);
     for (int i = 0; i < words; i++)
-        if (!(app[i] = workload_find(word[i]))) {
-            complain("there is no workload \"%s\", expected %s", word[i], workload_list());
-            return EXIT_USAGE;
-        }
+        if (!(app[i] = workload_find(word[i])))
+            return complain("there is no workload \"%s\", expected %s", word[i], workload_list());
     for (int i = 1; i < words; i++)
         for (int k = 0; k < i; k++)
-            if (app[i] == app[k]) {
-                complain("calibrate: %s is there twice; name it once", app[i]->name);
-                return EXIT_USAGE;
-            }
+            if (app[i] == app[k])
+                return complain("calibrate: %s is there twice; name it once", app[i]->name);
     if (words) *apps = words;
     return 0;
 }
@@ -412,16 +408,12 @@ static int help(const struct workload *is) {
 /* Whether the figures will have a place, before they are measured. */
 static int try_place(const struct request *request) {
     const char *output = request->output;
-    if (output && !strcmp(output, "-")) {
-        complain("--output -: figures are kept in a file; name one");
-        return EXIT_USAGE;
-    }
+    if (output && !strcmp(output, "-"))
+        return complain("--output -: figures are kept in a file; name one");
     if (output) return calibration_try_file(output);
     char *folder = calibration_folder();
-    if (!folder) {
-        complain("neither XDG_CACHE_HOME nor HOME is set: name the file with --output FILE");
-        return EXIT_USAGE;
-    }
+    if (!folder)
+        return complain("neither XDG_CACHE_HOME nor HOME is set: name the file with --output FILE");
     const int code = calibration_try_folder(folder);
     free(folder);
     return code;

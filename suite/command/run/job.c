@@ -126,11 +126,9 @@ int job_join(struct job *job, const struct job_words *words, int argc, char **ar
     if (code) return code;
     if (!job->cluster) return job_on(job, NULL, words);
     code = ranks_compare(job->cluster, argc, argv);
-    if (!code && !job->is->ranks) {
-        complain("%s does not run on several ranks yet; run it alone, with more units",
-                 job->is->name);
-        code = EXIT_USAGE;
-    }
+    if (!code && !job->is->ranks)
+        code = complain("%s does not run on several ranks yet; run it alone, with more units",
+                        job->is->name);
     code = ranks_agree(job->cluster, code);
     if (code) return code;
     job->is_led = job->is->is_led && job->is->is_led(job->state, job->cluster);
@@ -236,8 +234,7 @@ static int read_speeds(struct job *job, const char *text) {
         job->tasks.speed = job->speed;
         return 0;
     }
-    complain("--speeds %s: %s; one is of each unit", text, evn_message());
-    return EXIT_USAGE;
+    return complain("--speeds %s: %s; one is of each unit", text, evn_message());
 }
 
 /* Over ranks: each task's part of the data by its weight, which goes along where it changes its
@@ -285,11 +282,9 @@ static int open_units(struct job *job, const struct job_words *words, const char
     job->units = evn_session_units(job->session);
     if (status) return give_up(status);
     if (flags & EVN_DESCRIBE_ONLY) return 0;
-    if (job->is->cpu_only && evn_units_gpus(job->units)) {
-        complain("%s: it has no kernels; expected CPU units only, not %s", job->is->name,
-                 evn_units_text(job->units));
-        return EXIT_USAGE;
-    }
+    if (job->is->cpu_only && evn_units_gpus(job->units))
+        return complain("%s: it has no kernels; expected CPU units only, not %s", job->is->name,
+                        evn_units_text(job->units));
     return job->is->check_units ? job->is->check_units(job->state, job->units) : 0;
 }
 

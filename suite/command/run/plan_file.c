@@ -7,8 +7,7 @@
 #include <string.h>
 
 static int wrong(const char *path, const char *what) {
-    complain("--plan %s: %s", path, what);
-    return EXIT_USAGE;
+    return complain("--plan %s: %s", path, what);
 }
 
 /* The list of owners in a record; NULL: there is none. */

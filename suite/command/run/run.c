@@ -262,10 +262,8 @@ static int open_beside(struct watch *watch) {
     const char *name = watch->request->trace, *dot = name ? strrchr(name, '.') : NULL;
     if (!dot || strcmp(dot, ".prv") != 0) return 0;
     char other[4096];
-    if (snprintf(other, sizeof other, "%.*s.pcf", (int)(dot - name), name) >= (int)sizeof other) {
-        complain("--trace %.40s..: longer than %zu characters", name, sizeof other);
-        return EXIT_USAGE;
-    }
+    if (snprintf(other, sizeof other, "%.*s.pcf", (int)(dot - name), name) >= (int)sizeof other)
+        return complain("--trace %.40s..: longer than %zu characters", name, sizeof other);
     int code = output_open(&watch->pcf, other);
     memcpy(strrchr(other, '.'), ".row", sizeof ".row");
     return code ? code : output_open(&watch->row, other);
@@ -277,8 +275,7 @@ static int open_otf2(struct watch *watch) {
     if (!status) status = evn_output_try("--trace", watch->request->trace, 0);
     watch->otf2 = !status;
     if (!status) return 0;
-    complain("%s", evn_message());
-    return EXIT_USAGE; /* nothing was started */
+    return complain("%s", evn_message()); /* nothing was started */
 }
 
 /* All files are opened before anything is computed. */
@@ -373,12 +370,11 @@ static int begin(struct watch *watch) {
         complain(
             "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
             words->units);
-    if (!code && !gpus && request->phases) {
-        complain("--phases times devices, and no unit of --units %s is a GPU; expected one, as "
-                 "1:GPU:1",
-                 words->units);
-        code = EXIT_USAGE;
-    }
+    if (!code && !gpus && request->phases)
+        code =
+            complain("--phases times devices, and no unit of --units %s is a GPU; expected one, as "
+                     "1:GPU:1",
+                     words->units);
     if (!code) code = job_try(job, words);
     watch->out = stdout;
     if (!code && ranks_speak(job->cluster)) code = open_outputs(watch);

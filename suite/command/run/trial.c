@@ -41,10 +41,9 @@ static int read_said(struct said *said, const char *how) {
         if (sound) said->list[said->count++] = p;
     }
     if (sound && said->count) return 0;
-    complain("--try %s: expected auto, off, or seconds of a step by lists of units, as "
-             "\"1:CPU:2=0.012 2:CPU:1=0.011\"",
-             how);
-    return EXIT_USAGE;
+    return complain("--try %s: expected auto, off, or seconds of a step by lists of units, as "
+                    "\"1:CPU:2=0.012 2:CPU:1=0.011\"",
+                    how);
 }
 
 int trial_check(const char *how) {

@@ -281,10 +281,8 @@ static int follow(struct watched_list *list, struct moment *before, const struct
 static int find(struct watched_list *list, const char *word) {
     const int is_pid = word && strspn(word, "0123456789") == strlen(word);
     const long pid = is_pid ? strtol(word, NULL, 10) : 0;
-    if (is_pid && (pid < 1 || pid > 1 << 30)) {
-        complain("%s: this is no number of a process", word);
-        return EXIT_USAGE;
-    }
+    if (is_pid && (pid < 1 || pid > 1 << 30))
+        return complain("%s: this is no number of a process", word);
     return watched_find(list, (int)pid, is_pid ? NULL : word);
 }
 

@@ -37,10 +37,8 @@ static int check_pair(const struct named_file *out, const struct named_file *oth
 
 int files_check(const struct named_file *file, int count) {
     for (int i = 0; i < count; i++) {
-        if (file[i].use == OPTION_KEPT && is_standard(&file[i])) {
-            complain("--%s -: this is kept in a file; name one", file[i].option);
-            return EXIT_USAGE;
-        }
+        if (file[i].use == OPTION_KEPT && is_standard(&file[i]))
+            return complain("--%s -: this is kept in a file; name one", file[i].option);
         for (int j = i + 1; j < count; j++)
             if (check_pair(&file[i], &file[j]) ||
                 (!is_output(&file[i]) && check_pair(&file[j], &file[i])))

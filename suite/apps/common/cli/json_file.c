@@ -67,8 +67,7 @@ int json_file_try(cJSON **out, const char *path, char *why, size_t size) {
 int json_file_read(cJSON **out, const char *path) {
     char why[256];
     if (!json_file_try(out, path, why, sizeof why)) return 0;
-    complain("%s %s", path, why);
-    return EXIT_USAGE;
+    return complain("%s %s", path, why);
 }
 
 const char *json_text(const cJSON *o, const char *key) {

@@ -31,7 +31,7 @@ static int is_printed(const char *line) {
 }
 
 /* Words in it may be from outside and of any length. */
-void complain(const char *format, ...) {
+int complain(const char *format, ...) {
     char line[2048], *text = NULL;
     va_list arguments;
     va_start(arguments, format);
@@ -41,6 +41,7 @@ void complain(const char *format, ...) {
     const char *plain = n < 0 ? "no memory for a message" : evn_plain(line, sizeof line, text);
     if (is_printed(plain)) fprintf(stderr, "evener: %s\n", plain);
     if (n >= 0) free(text);
+    return EXIT_USAGE;
 }
 
 void warn_later(const char *line) {

@@ -12,8 +12,8 @@ enum exit_status {
 };
 
 /* Prints "evener: ..." on standard error, as evn_plain() makes it: in one line, whatever the words
- * in it are. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+ * in it are. EXIT_USAGE, for callers whom the message ends. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Messages of several processes of one run, of which one speaks: from now on the first complaint is
  * kept instead of printed, and warnings are dropped unless `warns`. NULL: complaints are printed

@@ -70,8 +70,7 @@ struct given {
 
 static int take_number(const struct option *o, const char *value, long *to) {
     if (!evn_read_whole(value, o->least, o->max, to)) return 0;
-    complain("--%s %s: %s", o->name, value, evn_message());
-    return EXIT_USAGE;
+    return complain("--%s %s: %s", o->name, value, evn_message());
 }
 
 /* One option, argv[*i]; *i moves over its value. */
@@ -88,23 +87,15 @@ static int take(const char *command, const struct option_set *sets, int argc, ch
     void *to = (char *)set + o->at;
     *given = (struct given){.option = o};
     if (o->kind == OPTION_FLAG) {
-        if (value) {
-            complain("--%s takes no value", name);
-            return EXIT_USAGE;
-        }
+        if (value) return complain("--%s takes no value", name);
         *(int *)to = 1;
         return 0;
     }
-    if (!value && *i + 1 < argc && !strncmp(argv[*i + 1], "--", 2)) {
-        complain("--%s needs a value, and %s looks like an option; --%s=%s if it is meant", name,
-                 argv[*i + 1], name, argv[*i + 1]);
-        return EXIT_USAGE;
-    }
+    if (!value && *i + 1 < argc && !strncmp(argv[*i + 1], "--", 2))
+        return complain("--%s needs a value, and %s looks like an option; --%s=%s if it is meant",
+                        name, argv[*i + 1], name, argv[*i + 1]);
     if (!value && *i + 1 < argc) value = argv[++*i];
-    if (!value || !*value) {
-        complain("--%s needs a value: --%s %s", name, name, o->value);
-        return EXIT_USAGE;
-    }
+    if (!value || !*value) return complain("--%s needs a value: --%s %s", name, name, o->value);
     given->value = value;
     if (o->kind == OPTION_NUMBER) return take_number(o, value, to);
     *(const char **)to = value;
@@ -165,8 +156,7 @@ static int needs(const struct line *l, const struct option_rule *r, const char *
         snprintf(all + at, sizeof all - at, "%s--%s%s%s", at ? " or " : "", name,
                  o && o->value ? " " : "", o && o->value ? o->value : "");
     }
-    complain("%s also needs %s%s%s", given, all, *r->why ? ", " : "", r->why);
-    return EXIT_USAGE;
+    return complain("%s also needs %s%s%s", given, all, *r->why ? ", " : "", r->why);
 }
 
 /* Whether the option is one of a set's: a command's own may have the name of a workload's. */
@@ -187,9 +177,8 @@ static int excludes(const struct line *l, const struct option_set *set, const st
         const struct given *other = file ? NULL : latest(l, word, (size_t)length);
         if (file ? !l->words : !other || (own && !is_of(set, other->option))) continue;
         const char *value = other && strchr(r->given, '=') ? other->value : NULL;
-        complain("%s and %s%.*s%s%s do not go together: %s", given, file ? "" : "--", length, word,
-                 value ? " " : "", value ? value : "", r->why);
-        return EXIT_USAGE;
+        return complain("%s and %s%.*s%s%s do not go together: %s", given, file ? "" : "--", length,
+                        word, value ? " " : "", value ? value : "", r->why);
     }
     return 0;
 }
@@ -257,9 +246,8 @@ int options_read(const char *command, const struct option_set *sets, int argc, c
         } else if (is_option(word)) {
             code = take(command, sets, argc, argv, &i, &given[options++]);
         } else if (*count == room) {
-            complain("%s: \"%s\" is one word too many; see evener %s --help", command, word,
-                     command);
-            code = EXIT_USAGE;
+            code = complain("%s: \"%s\" is one word too many; see evener %s --help", command, word,
+                            command);
         } else {
             words[(*count)++] = word;
         }
@@ -330,16 +318,14 @@ int options_read_plain(const char *command, const char *usage, struct option_set
 int options_class(const char *workload, const char *text, char *class_) {
     *class_ = text ? text[0] : 'S';
     if (!text || strlen(text) == 1) return 0;
-    complain("%s: there is no class \"%s\", expected one of S W A B C D E F", workload, text);
-    return EXIT_USAGE;
+    return complain("%s: there is no class \"%s\", expected one of S W A B C D E F", workload,
+                    text);
 }
 
 int options_list(struct option_list *list, const char *option, const char *text) {
     list->count = 0;
-    if (strlen(text) >= sizeof list->copy) {
-        complain("--%s %s: longer than %zu characters", option, text, sizeof list->copy - 1);
-        return EXIT_USAGE;
-    }
+    if (strlen(text) >= sizeof list->copy)
+        return complain("--%s %s: longer than %zu characters", option, text, sizeof list->copy - 1);
     strcpy(list->copy, text);
     for (char *p = list->copy, *next; p; p = next) {
         if ((next = strchr(p, ','))) *next++ = 0;

@@ -5,8 +5,7 @@
 int output_open(evn_output **out, const char *path) {
     *out = NULL;
     if (!path || !evn_output_open(out, NULL, path)) return 0;
-    complain("%s", evn_message());
-    return EXIT_USAGE; /* nothing was started */
+    return complain("%s", evn_message()); /* nothing was started */
 }
 
 int output_commit(evn_output *out, const char *text) {

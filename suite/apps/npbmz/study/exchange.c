@@ -232,17 +232,14 @@ int npbmz_study_exchange(int argc, char **argv) {
     const char *app = request.app, *class_ = request.class_;
     struct study s = {.schedule = request.schedule};
     s.faces = request.exchange && !strcmp(request.exchange, "sequential");
-    if (request.exchange && !s.faces && strcmp(request.exchange, "zones") != 0) {
-        complain("--exchange %s: expected zones or sequential", request.exchange);
-        return EXIT_USAGE;
-    }
+    if (request.exchange && !s.faces && strcmp(request.exchange, "zones") != 0)
+        return complain("--exchange %s: expected zones or sequential", request.exchange);
     int benchmark = npbmz_find(app);
-    if (benchmark < 0 || strlen(class_) != 1) {
-        complain("bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W "
-                 "A B C D E or F",
-                 app, class_);
-        return EXIT_USAGE;
-    }
+    if (benchmark < 0 || strlen(class_) != 1)
+        return complain(
+            "bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W "
+            "A B C D E or F",
+            app, class_);
     evn_machine *machine = NULL;
     evn_status status = npbmz_open(&s.problem, benchmark, class_[0]);
     if (!status) status = evn_machine_open(&machine);

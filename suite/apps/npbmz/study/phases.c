@@ -179,13 +179,11 @@ static evn_status open_units(evn_units **units, const evn_machine *machine,
 static int open_bench(struct bench *b, const struct request *request, const char *app) {
     const int n = (int)request->repeat, benchmark = npbmz_find(app);
     *b = (struct bench){.request = request, .app = app};
-    if (benchmark < 0 || strlen(request->class_) != 1) {
-        complain(
+    if (benchmark < 0 || strlen(request->class_) != 1)
+        return complain(
             "bench npbmz: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W A B "
             "C D E or F",
             app, request->class_);
-        return EXIT_USAGE;
-    }
     b->benchmark = (enum npbmz_benchmark)benchmark;
     evn_status status = npbmz_open(&b->problem, b->benchmark, request->class_[0]);
     if (!status) status = evn_machine_open(&b->machine);
@@ -326,12 +324,11 @@ static const struct option table[] = {
 static int read_apps(struct option_list *apps, const char *text) {
     int code = options_list(apps, "apps", text);
     for (int i = 0; !code && i < apps->count; i++)
-        if (npbmz_find(apps->word[i]) < 0) {
-            complain("--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with commas "
-                     "between them",
-                     text, apps->word[i]);
-            code = EXIT_USAGE;
-        }
+        if (npbmz_find(apps->word[i]) < 0)
+            code = complain(
+                "--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with commas "
+                "between them",
+                text, apps->word[i]);
     return code;
 }
 
@@ -350,8 +347,7 @@ static int read_rates(struct request *request) {
         status = evn_read_scaled(text, operations, positive, &request->peaks.operations);
     }
     if (!status) return 0;
-    complain("--%s %s: %s", name, text, evn_message());
-    return EXIT_USAGE;
+    return complain("--%s %s: %s", name, text, evn_message());
 }
 
 /* Whether the units are of one kind, and options of devices have some. */

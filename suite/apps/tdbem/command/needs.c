@@ -191,24 +191,15 @@ int mesh_command(int argc, char **argv) {
         options_help("mesh", sets, 0);
         return EXIT_DONE;
     }
-    if (!code && !count) {
-        complain("mesh: which one? expected a file " MESH_ENDS);
-        code = EXIT_USAGE;
-    }
-    if (!code && r.output && !mesh_writes(r.output)) {
-        complain("--output %s: expected a name that ends with " MESH_WRITE_ENDS, r.output);
-        code = EXIT_USAGE;
-    }
+    if (!code && !count) code = complain("mesh: which one? expected a file " MESH_ENDS);
+    if (!code && r.output && !mesh_writes(r.output))
+        code = complain("--output %s: expected a name that ends with " MESH_WRITE_ENDS, r.output);
     if (!code) code = words_unit(r.unit, &scale);
-    if (!code && r.scale && evn_read_real(r.scale, (evn_bounds){0, INFINITY, 1}, &scale)) {
-        complain("--scale %s: %s", r.scale, evn_message());
-        code = EXIT_USAGE;
-    }
+    if (!code && r.scale && evn_read_real(r.scale, (evn_bounds){0, INFINITY, 1}, &scale))
+        code = complain("--scale %s: %s", r.scale, evn_message());
     double thickness = 0;
-    if (!code && r.thicken && evn_read_real(r.thicken, (evn_bounds){0, INFINITY, 1}, &thickness)) {
-        complain("--thicken %s: %s", r.thicken, evn_message());
-        code = EXIT_USAGE;
-    }
+    if (!code && r.thicken && evn_read_real(r.thicken, (evn_bounds){0, INFINITY, 1}, &thickness))
+        code = complain("--thicken %s: %s", r.thicken, evn_message());
     if (!code && r.thicken) {
         code = thicken(file, r.output, scale, thickness);
         file = r.output;

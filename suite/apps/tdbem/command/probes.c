@@ -10,11 +10,10 @@
 enum { PARTS = 4, PROBES = 1000000 };
 
 static int wrong(const char *text, const char *why) {
-    complain("--probes %s: %s, expected %s", text, why,
-             *text == 's'
-                 ? "sphere:X,Y,Z:R:NxM: centre, radius, points from pole to pole and around"
-                 : "plane:X,Y,Z:U,V,W:U,V,W:NxM: a corner, two edges, points along them");
-    return EXIT_USAGE;
+    return complain("--probes %s: %s, expected %s", text, why,
+                    *text == 's'
+                        ? "sphere:X,Y,Z:R:NxM: centre, radius, points from pole to pole and around"
+                        : "plane:X,Y,Z:U,V,W:U,V,W:NxM: a corner, two edges, points along them");
 }
 
 /* The parts between colons behind the first one, of `copy`, which is changed; their number. */

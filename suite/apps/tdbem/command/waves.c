@@ -53,20 +53,17 @@ static int read_lines(const char *path, struct line **line, int *count) {
             if (!more) complain("%s: not enough memory", name);
             if (!more) code = EXIT_USAGE;
         }
-        if (!code && !read_line(text, &(*line)[*count])) {
-            complain(
+        if (!code && !read_line(text, &(*line)[*count]))
+            code = complain(
                 "%s: line %d: expected NAME plane|source X Y Z [AMPLITUDE [DELAY]], the name of "
                 "letters, digits and _ . -",
                 name, in->number);
-            code = EXIT_USAGE;
-        }
         ++*count;
     }
     lines_close(in);
-    if (!code && !*count) {
-        complain("%s: there is nothing in it, expected lines of NAME plane|source X Y Z", name);
-        code = EXIT_USAGE;
-    }
+    if (!code && !*count)
+        code =
+            complain("%s: there is nothing in it, expected lines of NAME plane|source X Y Z", name);
     return code;
 }
 
@@ -107,10 +104,7 @@ int waves_read(struct state *s, const char *path) {
 int waves_source(struct state *s, const double at[3]) {
     s->wave = malloc(sizeof *s->wave);
     s->incidence = calloc(1, sizeof *s->incidence);
-    if (!s->wave || !s->incidence) {
-        complain("--source: not enough memory");
-        return EXIT_USAGE;
-    }
+    if (!s->wave || !s->incidence) return complain("--source: not enough memory");
     *s->wave = (tdbem_wave){.point = 1, .at = {at[0], at[1], at[2]}, .amplitude = 1};
     *s->incidence = (tdbem_incidence){.waves = 1, .wave = s->wave};
     s->options.incidence = s->incidence;

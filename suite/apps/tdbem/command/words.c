@@ -130,8 +130,7 @@ const struct option_rule tdbem_rules[] = {
 
 /* Prints a number reader's message about the value of an option. */
 static int wrong(const char *option, const char *text) {
-    complain("--%s %s: %s", option, text, evn_message());
-    return EXIT_USAGE;
+    return complain("--%s %s: %s", option, text, evn_message());
 }
 
 static int read_real(const char *option, const char *text, double least, int above, double *to) {
@@ -175,15 +174,13 @@ static int read_vertices(struct state *s) {
     int n = 0;
     if (!s->w.vertices) return 0;
     int code = read_list("vertices", s->w.vertices, 0, &v, &n);
-    if (!code && !(s->vertex = malloc(sizeof *s->vertex * (size_t)n))) {
-        complain("--vertices: not enough memory");
-        code = EXIT_USAGE;
-    }
+    if (!code && !(s->vertex = malloc(sizeof *s->vertex * (size_t)n)))
+        code = complain("--vertices: not enough memory");
     for (int i = 0; !code && i < n; i++) {
         if (v[i] < 0 || v[i] > 2e9 || v[i] != floor(v[i])) {
-            complain("--vertices %s: item %d is no vertex number, expected whole numbers from 0",
-                     s->w.vertices, i + 1);
-            code = EXIT_USAGE;
+            code = complain(
+                "--vertices %s: item %d is no vertex number, expected whole numbers from 0",
+                s->w.vertices, i + 1);
         } else {
             s->vertex[i] = (int)v[i];
         }
@@ -228,16 +225,13 @@ int words_read_rows(const char *option, const char *path, int columns, double **
         if (read_row(p, columns, *to + at)) {
             (*rows)++;
         } else {
-            complain("%s: line %d: expected %d numbers", name, in->number, columns);
-            code = EXIT_USAGE;
+            code = complain("%s: line %d: expected %d numbers", name, in->number, columns);
         }
     }
     lines_close(in);
-    if (!code && !*rows) {
-        complain("--%s %s: there is nothing in it, expected lines of %d numbers", option, path,
-                 columns);
-        code = EXIT_USAGE;
-    }
+    if (!code && !*rows)
+        code = complain("--%s %s: there is nothing in it, expected lines of %d numbers", option,
+                        path, columns);
     return code;
 }
 
@@ -251,8 +245,7 @@ static int read_choice(const char *option, const char *text, const char *one, co
         *to = 1;
         return 0;
     }
-    complain("--%s %s: expected %s or %s", option, text, one, other);
-    return EXIT_USAGE;
+    return complain("--%s %s: expected %s or %s", option, text, one, other);
 }
 
 int words_unit(const char *text, double *scale) {
@@ -267,8 +260,7 @@ int words_unit(const char *text, double *scale) {
             return 0;
         }
     if (!text) return 0;
-    complain("--unit %s: expected m, cm, mm, um, in or ft", text);
-    return EXIT_USAGE;
+    return complain("--unit %s: expected m, cm, mm, um, in or ft", text);
 }
 
 int words_read(struct state *s) {

@@ -48,10 +48,7 @@ struct study_of {
 
 /* ---- records ---- */
 
-static int refuse(const char *path, const char *why) {
-    complain("%s: %s", path, why);
-    return EXIT_USAGE;
-}
+static int refuse(const char *path, const char *why) { return complain("%s: %s", path, why); }
 
 /* The number after "ng=" in the words of a problem, "sphere:3, double, rows, ng=16". */
 static int group_of(const char *problem) {
@@ -134,8 +131,7 @@ static int read_measured(struct study_of *s, const char *path) {
     s->measured_s = json_number(root, "seconds") * s->of.group / json_number(root, "steps");
     s->nodes = s->ranks > 1 ? nodes_of(root) : 0;
     if (strcmp(problem, s->problem) != 0) {
-        complain("%s is of %s, and the run on one rank of %s", path, problem, s->problem);
-        code = EXIT_USAGE;
+        code = complain("%s is of %s, and the run on one rank of %s", path, problem, s->problem);
     } else if (s->ranks < 2 || !(s->nodes >= 0)) {
         code = refuse(path, "expected the record of a run on several ranks");
     }
@@ -147,18 +143,15 @@ static int read_measured(struct study_of *s, const char *path) {
 
 static int read_amount(const char *option, const char *text, double *value) {
     if (!text || !evn_read_real(text, (evn_bounds){0, 1e12, 1}, value)) return 0;
-    complain("--%s %s: %s", option, text, evn_message());
-    return EXIT_USAGE;
+    return complain("--%s %s: %s", option, text, evn_message());
 }
 
 static int add_row(struct study_of *s, int ranks) {
     struct scaling_case *of = &s->of;
     const int published_ = !*s->problem;
     const int blocks = published_ && ranks > 32 ? 256 : of->blocks;
-    if (ranks > blocks) {
-        complain("--ranks %d: expected at most %d, the number of blocks", ranks, blocks);
-        return EXIT_USAGE;
-    }
+    if (ranks > blocks)
+        return complain("--ranks %d: expected at most %d, the number of blocks", ranks, blocks);
     const double nodes = ranks == s->ranks ? s->nodes
                          : ranks > 1       ? scaling_nodes(blocks, ranks)
                                            : 0;
@@ -173,10 +166,8 @@ static int add_rows(struct study_of *s, const char *text) {
     int code = options_list(&list, "ranks", text);
     for (int i = 0; !code && i < list.count; i++) {
         long ranks;
-        if (evn_read_whole(list.word[i], 1, RANKS_MAX, &ranks)) {
-            complain("--ranks %s: %s: %s", text, list.word[i], evn_message());
-            return EXIT_USAGE;
-        }
+        if (evn_read_whole(list.word[i], 1, RANKS_MAX, &ranks))
+            return complain("--ranks %s: %s: %s", text, list.word[i], evn_message());
         code = add_row(s, (int)ranks);
         here |= ranks == s->ranks;
     }

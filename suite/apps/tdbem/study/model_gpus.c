@@ -27,10 +27,8 @@ static int read_list(long *out, int *count, const char *option, const char *text
     struct option_list list;
     const int code = options_list(&list, option, text);
     for (*count = 0; !code && *count < list.count; ++*count)
-        if (evn_read_whole(list.word[*count], least, most, &out[*count])) {
-            complain("--%s %s: %s: %s", option, text, list.word[*count], evn_message());
-            return EXIT_USAGE;
-        }
+        if (evn_read_whole(list.word[*count], least, most, &out[*count]))
+            return complain("--%s %s: %s: %s", option, text, list.word[*count], evn_message());
     return code;
 }
 
@@ -117,10 +115,8 @@ int model_gpus(const struct model_gpus *words) {
     s->of = cluster_paper_case(words->latency, words->per_byte);
     s->node = cluster_paper_node;
     const evn_bounds bounds = {1, 1e15, 0};
-    if (words->memory && evn_read_size(words->memory, bounds, &s->node.gpu_bytes)) {
-        complain("--gpu-memory %s: %s", words->memory, evn_message());
-        code = EXIT_USAGE;
-    }
+    if (words->memory && evn_read_size(words->memory, bounds, &s->node.gpu_bytes))
+        code = complain("--gpu-memory %s: %s", words->memory, evn_message());
     evn_output *record = NULL;
     if (!code) code = add_rows(s, words);
     if (!code) code = output_open(&record, words->json);

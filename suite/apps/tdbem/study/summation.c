@@ -579,10 +579,8 @@ int tdbem_study(int argc, char **argv) {
     int count;
     if (devices && evn_devices_count(devices, &count, why, sizeof why)) return give_up(EVN_USAGE);
     double x;
-    if (evn_read_real(ratio, (evn_bounds){0, 1e6, 1}, &x)) {
-        complain("--delta-ratio %s: %s", ratio, evn_message());
-        return EXIT_USAGE;
-    }
+    if (evn_read_real(ratio, (evn_bounds){0, 1e6, 1}, &x))
+        return complain("--delta-ratio %s: %s", ratio, evn_message());
     struct mesh *mesh = NULL;
     struct slices *s = NULL;
     evn_status status = mesh_open(&mesh, name);
