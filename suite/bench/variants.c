@@ -136,17 +136,15 @@ static int study(const struct request *request, const struct npbmz_variant *v, i
     return count;
 }
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"class", "C", "problem class (default C)", OPTION_TEXT, AT(class_), 0, 0},
-    {"steps", "N", "of a run (default 20)", OPTION_NUMBER, AT(steps), 1, 100000},
-    {"repeat", "N", "runs of each, of which the best counts (default 2)", OPTION_NUMBER, AT(repeat),
-     1, 100},
-    {"devices", "SPEC", "where the device comes from (default: the best)", OPTION_TEXT, AT(devices),
-     0, 0},
+    {"class", "C", "problem class (default C)", OPTION_TEXT(class_)},
+    {"steps", "N", "of a run (default 20)", OPTION_NUMBER(steps, 1, 100000)},
+    {"repeat", "N", "runs of each, of which the best counts (default 2)",
+     OPTION_NUMBER(repeat, 1, 100)},
+    {"devices", "SPEC", "where the device comes from (default: the best)", OPTION_TEXT(devices)},
     {0},
 };
-#undef AT
 
 int main(int argc, char **argv) {
     struct request request = {.class_ = "C", .steps = 20, .repeat = 2};

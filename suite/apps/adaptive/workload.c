@@ -15,17 +15,16 @@ struct state {
 
 enum { STEPS = 200, SIZE_MOST = 1 << 12 };
 
-#define AT(field) offsetof(struct state, field)
+#define OPTIONS_OF struct state
 static const struct option options[] = {
-    {"size", "N", "cells a side of the coarsest mesh, a multiple of 16 (default 64)", OPTION_NUMBER,
-     AT(size), 2 * CELLS, SIZE_MOST},
-    {"levels", "L", "levels of cells of half the side above it (default 3)", OPTION_NUMBER,
-     AT(levels), 0, LEVELS_MAX},
-    {"every", "M", "steps between changes of the mesh (default 4)", OPTION_NUMBER, AT(every), 1,
-     1000000},
+    {"size", "N", "cells a side of the coarsest mesh, a multiple of 16 (default 64)",
+     OPTION_NUMBER(size, 2 * CELLS, SIZE_MOST)},
+    {"levels", "L", "levels of cells of half the side above it (default 3)",
+     OPTION_NUMBER(levels, 0, LEVELS_MAX)},
+    {"every", "M", "steps between changes of the mesh (default 4)",
+     OPTION_NUMBER(every, 1, 1000000)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"evener plan", OPTION_IGNORES, "every", "a plan computes nothing"},

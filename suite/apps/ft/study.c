@@ -216,16 +216,14 @@ static int one_class(struct study *s, char name) {
 
 /* ---- the study ------------------------------------------------------------------------------ */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"classes", "LIST", "letters of classes (default SWA)", OPTION_TEXT, AT(classes), 0, 0},
-    {"repeat", "N", "samples, of which medians are taken (default 5)", OPTION_NUMBER, AT(repeat), 1,
-     REPEAT_MAX},
-    {"json", "FILE", "write what was measured; - is standard output", OPTION_OUTPUT, AT(json), 0,
-     0},
+    {"classes", "LIST", "letters of classes (default SWA)", OPTION_TEXT(classes)},
+    {"repeat", "N", "samples, of which medians are taken (default 5)",
+     OPTION_NUMBER(repeat, 1, REPEAT_MAX)},
+    {"json", "FILE", "write what was measured; - is standard output", OPTION_OUTPUT(json)},
     {0},
 };
-#undef AT
 
 static int run(struct study *s) {
     const char *classes = s->request->classes;

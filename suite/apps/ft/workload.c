@@ -22,23 +22,21 @@ struct state {
     ft_result result;
 };
 
-#define AT(field) offsetof(struct state, field)
+#define OPTIONS_OF struct state
 static const struct option options[] = {
-    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
-    {"size", "NXxNYxNZ", "points instead of a class's, powers of two (6 steps)", OPTION_TEXT,
-     AT(size), 0, 0},
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT(class_)},
+    {"size", "NXxNYxNZ", "points instead of a class's, powers of two (6 steps)", OPTION_TEXT(size)},
     {"variant", "NAME",
      "transpose between ranks: packed, slabs, best (default: direct writes within a node), or "
      "funneled: ranks of a node share a device",
-     OPTION_TEXT, AT(variant), 0, 0},
+     OPTION_TEXT(variant)},
     {"transposes", "1|2", "of each transform: 1 (default), or 2, as the paper has it",
-     OPTION_NUMBER, AT(transposes), 1, 2},
-    {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
-     AT(per_node), 1, 1 << 20},
-    STATE_OPTIONS(AT(files)),
+     OPTION_NUMBER(transposes, 1, 2)},
+    {"per-node", "N", "for studies: as if each node had N of the ranks",
+     OPTION_NUMBER(per_node, 1, 1 << 20)},
+    STATE_OPTIONS(files),
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     STATE_RULES,

@@ -184,13 +184,12 @@ struct request {
     long cores;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option options[] = {
-    {"class", "S", "problem class (default W)", OPTION_TEXT, AT(class_), 0, 0},
-    {"cores", "N", "of one unit (default 1)", OPTION_NUMBER, AT(cores), 1, 4096},
+    {"class", "S", "problem class (default W)", OPTION_TEXT(class_)},
+    {"cores", "N", "of one unit (default 1)", OPTION_NUMBER(cores, 1, 4096)},
     {0},
 };
-#undef AT
 
 static evn_status open_shape(const char *class_, mg_shape *shape) {
     mg *problem;

@@ -22,22 +22,21 @@ struct state {
     mg_result result;
 };
 
-#define AT(field) offsetof(struct state, field)
+#define OPTIONS_OF struct state
 static const struct option options[] = {
-    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
-    {"size", "N", "points a side instead of a class's, a power of two (4 steps)", OPTION_NUMBER,
-     AT(size), MG_LEAST, MG_MOST},
-    {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT(class_)},
+    {"size", "N", "points a side instead of a class's, a power of two (4 steps)",
+     OPTION_NUMBER(size, MG_LEAST, MG_MOST)},
+    {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT(smoother)},
     {"variant", "NAME",
      "best (default): slabs in one pass; bulk, overlap, funneled: blocks, faces after each "
      "operator",
-     OPTION_TEXT, AT(variant), 0, 0},
-    {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
-     AT(per_node), 1, 1 << 20},
-    STATE_OPTIONS(AT(files)),
+     OPTION_TEXT(variant)},
+    {"per-node", "N", "for studies: as if each node had N of the ranks",
+     OPTION_NUMBER(per_node, 1, 1 << 20)},
+    STATE_OPTIONS(files),
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     STATE_RULES,

@@ -23,22 +23,20 @@ struct state {
     npbmz_result result;
 };
 
-#define AT(field) offsetof(struct state, field)
+#define OPTIONS_OF struct state
 static const struct option options[] = {
-    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
-    {"sweeps", "HOW", "LU on devices: auto (default), launches, or one a sweep", OPTION_TEXT,
-     AT(sweeps), 0, 0},
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT(class_)},
+    {"sweeps", "HOW", "LU on devices: auto (default), launches, or one a sweep",
+     OPTION_TEXT(sweeps)},
     {"loop", "HOW", "over zones: step (default), one a step; phase, one for each of its phases",
-     OPTION_TEXT, AT(loops), 0, 0},
+     OPTION_TEXT(loops)},
     {"exchange", "HOW",
      "of borders: parallel (default), faces; zones, one after another, neighbours copied whole",
-     OPTION_TEXT, AT(exchange), 0, 0},
-    {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG, AT(perturb), 0,
-     0},
-    STATE_OPTIONS(AT(files)),
+     OPTION_TEXT(exchange)},
+    {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG(perturb)},
+    STATE_OPTIONS(files),
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     STATE_RULES,

@@ -289,15 +289,14 @@ static int study_file(const struct request *request, const char *path,
     return code;
 }
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"apps", "LIST", "workloads (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT, AT(apps), 0, 0},
-    {"classes", "LIST", "problem classes (default DE)", OPTION_TEXT, AT(classes), 0, 0},
+    {"apps", "LIST", "workloads (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT(apps)},
+    {"classes", "LIST", "problem classes (default DE)", OPTION_TEXT(classes)},
     {"nodes", "LIST", "numbers of nodes (default: all of the file, and 4 and 16 times less)",
-     OPTION_TEXT, AT(nodes), 0, 0},
+     OPTION_TEXT(nodes)},
     {0},
 };
-#undef AT
 
 int bench_cluster(int argc, char **argv) {
     struct request request = {.apps = "bt-mz,sp-mz,lu-mz", .classes = "DE"};

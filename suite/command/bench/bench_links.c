@@ -160,15 +160,14 @@ struct request {
     long repeat;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"devices", "SPEC", "which devices, as cuda or emulated:2,link=8GB/s (default: the best)",
-     OPTION_TEXT, AT(devices), 0, 0},
-    {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
-     1, 1000},
+     OPTION_TEXT(devices)},
+    {"repeat", "N", "samples, of which the median is shown (default 7)",
+     OPTION_NUMBER(repeat, 1, 1000)},
     {0},
 };
-#undef AT
 
 int bench_links(int argc, char **argv) {
     struct request request = {.devices = "best", .repeat = 7};

@@ -243,16 +243,15 @@ static int keep_record(evn_output *file, const struct job *job, const struct req
 
 /* ---- the command ---- */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"steps", "N", "of each run (default 20)", OPTION_NUMBER, AT(steps), 1, 1000000},
-    {"rounds", "N", "runs of each kind, of which the median counts (default 3)", OPTION_NUMBER,
-     AT(rounds), 1, ROUNDS_MAX},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {"steps", "N", "of each run (default 20)", OPTION_NUMBER(steps, 1, 1000000)},
+    {"rounds", "N", "runs of each kind, of which the median counts (default 3)",
+     OPTION_NUMBER(rounds, 1, ROUNDS_MAX)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
+    {"quiet", NULL, "no table", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 static int study(struct job *job, const struct request *request) {
     if (!job->shape.class_)

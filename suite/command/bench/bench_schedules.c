@@ -368,32 +368,29 @@ struct request {
     int map, planning, default_, intervals;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT, AT(apps), 0,
-     0},
-    {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, AT(classes), 0, 0},
-    {"steps", "N", "instead of the class's own number", OPTION_NUMBER, AT(steps), 1, 1000000},
-    {"exchange", "HOW", "parallel, sequential or zones (default: parallel and zones)", OPTION_TEXT,
-     AT(exchange), 0, 0},
+    {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT(apps)},
+    {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT(classes)},
+    {"steps", "N", "instead of the class's own number", OPTION_NUMBER(steps, 1, 1000000)},
+    {"exchange", "HOW", "parallel, sequential or zones (default: parallel and zones)",
+     OPTION_TEXT(exchange)},
     {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
-     OPTION_NUMBER, AT(noise), 0, 99},
+     OPTION_NUMBER(noise, 0, 99)},
     {"units", "LIST",
-     "of a record: units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)", OPTION_TEXT,
-     AT(unit_list), 0, 0},
-    {"machine", "FILE", "of a record: machine described in FILE", OPTION_INPUT, AT(machine), 0, 0},
-    {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
-     AT(map), 0, 0},
-    {"default", NULL, "the default schedule beside all others instead", OPTION_FLAG, AT(default_),
-     0, 0},
-    {"intervals", NULL, "interval beside the best contiguous intervals instead", OPTION_FLAG,
-     AT(intervals), 0, 0},
-    {"planning", NULL, "the times of planning instead", OPTION_FLAG, AT(planning), 0, 0},
-    {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
-    {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
+     "of a record: units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)",
+     OPTION_TEXT(unit_list)},
+    {"machine", "FILE", "of a record: machine described in FILE", OPTION_INPUT(machine)},
+    {"map", NULL, "the table of map beside the others instead, balance and bytes cut",
+     OPTION_FLAG(map)},
+    {"default", NULL, "the default schedule beside all others instead", OPTION_FLAG(default_)},
+    {"intervals", NULL, "interval beside the best contiguous intervals instead",
+     OPTION_FLAG(intervals)},
+    {"planning", NULL, "the times of planning instead", OPTION_FLAG(planning)},
+    {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER(tasks, 1, 100000000)},
+    {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER(units, 1, 1000000)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"map", OPTION_EXCLUDES, "planning apps steps exchange noise units machine FILE",

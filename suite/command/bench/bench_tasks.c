@@ -184,21 +184,19 @@ static int run_all(struct study *s, const struct cases *c, int competitor) {
 
 /* ---- the command ---- */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"units", "LIST", "compute units (default 2:CPU:1); peers have as many threads as they cores",
-     OPTION_TEXT, AT(units), 0, 0},
-    {"tasks", "LIST", "tasks of an instance (default 64,4096,100000)", OPTION_TEXT, AT(tasks), 0,
-     0},
-    {"lengths", "LIST", "of a task, us (default 0,0.1,1,10,100; with --tasks 0)", OPTION_TEXT,
-     AT(lengths), 0, 0},
+     OPTION_TEXT(units)},
+    {"tasks", "LIST", "tasks of an instance (default 64,4096,100000)", OPTION_TEXT(tasks)},
+    {"lengths", "LIST", "of a task, us (default 0,0.1,1,10,100; with --tasks 0)",
+     OPTION_TEXT(lengths)},
     {"repeat", "N", "samples (default 11; at most 3 of instances of more than 0.3 s)",
-     OPTION_NUMBER, AT(repeat), 1, WAY_SAMPLES_MAX},
+     OPTION_NUMBER(repeat, 1, WAY_SAMPLES_MAX)},
     {"competitor", NULL, "once more beside a process that computes on one of the cores",
-     OPTION_FLAG, AT(competitor), 0, 0},
+     OPTION_FLAG(competitor)},
     {0},
 };
-#undef AT
 
 /* Opens the units, as every run of ours does again, so that a wrong list is refused at once. */
 static int look_at_units(const char *units, int *cores, int *teams) {

@@ -103,30 +103,26 @@ static int by_model(const struct request *request, const struct option_list *app
     return is_over(request, worst) ? EXIT_UNVERIFIED : EXIT_DONE;
 }
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"apps", "LIST", "workloads with classes (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT, AT(apps), 0,
-     0},
-    {"classes", "LIST", "their classes (default SWABCD, with --measure SWA)", OPTION_TEXT,
-     AT(classes), 0, 0},
-    {"cores", "LIST", "of the machines (default 8,16,64,128)", OPTION_TEXT, AT(cores), 0, 0},
+    {"apps", "LIST", "workloads with classes (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT(apps)},
+    {"classes", "LIST", "their classes (default SWABCD, with --measure SWA)", OPTION_TEXT(classes)},
+    {"cores", "LIST", "of the machines (default 8,16,64,128)", OPTION_TEXT(cores)},
     {"part", "N", "cores that share an L3 cache, where that divides them (default 8)",
-     OPTION_NUMBER, AT(part), 1, CORES_MAX},
+     OPTION_NUMBER(part, 1, CORES_MAX)},
     {"doubling", "PERCENT",
-     "cost of a doubling of a team, for the model; auto assumes 20 (default 20)", OPTION_NUMBER,
-     AT(doubling), 0, 1000},
-    {"schedule", "SPEC", "of the units (default: the workload's own)", OPTION_TEXT, AT(schedule), 0,
-     0},
-    {"within", "PERCENT", "allowed excess of auto's time over the best (default 3)", OPTION_NUMBER,
-     AT(within), 0, 1000},
-    {"measure", NULL, "on this machine's cores, runs in turn", OPTION_FLAG, AT(real), 0, 0},
+     "cost of a doubling of a team, for the model; auto assumes 20 (default 20)",
+     OPTION_NUMBER(doubling, 0, 1000)},
+    {"schedule", "SPEC", "of the units (default: the workload's own)", OPTION_TEXT(schedule)},
+    {"within", "PERCENT", "allowed excess of auto's time over the best (default 3)",
+     OPTION_NUMBER(within, 0, 1000)},
+    {"measure", NULL, "on this machine's cores, runs in turn", OPTION_FLAG(real)},
     {"rounds", "N", "measured: runs of each list, of which the median counts (default 5)",
-     OPTION_NUMBER, AT(rounds), 1, UNITS_ROUNDS_MAX},
-    {"steps", "N", "measured: of each run (default 20)", OPTION_NUMBER, AT(steps), 1, 1000000},
-    {"json", "FILE", "measured: the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+     OPTION_NUMBER(rounds, 1, UNITS_ROUNDS_MAX)},
+    {"steps", "N", "measured: of each run (default 20)", OPTION_NUMBER(steps, 1, 1000000)},
+    {"json", "FILE", "measured: the record; - is standard output", OPTION_OUTPUT(json)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"measure", OPTION_EXCLUDES, "cores part doubling schedule", "it is of this machine"},

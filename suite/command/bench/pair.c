@@ -155,18 +155,17 @@ struct request {
     int quiet;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"wire", "HOW", "which ranks: processes:N, mpi, .. (default processes:2, under mpirun its own)",
-     OPTION_TEXT, AT(wire), 0, 0},
-    {"max", "BYTES", "the longest message (default 4194304)", OPTION_NUMBER, AT(max), 8, 1 << 30},
-    {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
-     1, PAIR_SAMPLES_MAX},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"quiet", NULL, "no tables", OPTION_FLAG, AT(quiet), 0, 0},
+     OPTION_TEXT(wire)},
+    {"max", "BYTES", "the longest message (default 4194304)", OPTION_NUMBER(max, 8, 1 << 30)},
+    {"repeat", "N", "samples, of which the median is shown (default 7)",
+     OPTION_NUMBER(repeat, 1, PAIR_SAMPLES_MAX)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
+    {"quiet", NULL, "no tables", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 /* Rank 0 has the record's file, before anything is measured. */
 static int measure_all(evn_cluster *cluster, const struct pair_study *study,

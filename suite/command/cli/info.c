@@ -210,14 +210,13 @@ struct request {
     struct rank_words ranks;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT(json)},
     {"processes", "N", "and of N processes of this node: which cores each would take",
-     OPTION_NUMBER, AT(ranks.processes), 1, 1024},
+     OPTION_NUMBER(ranks.processes, 1, 1024)},
     {0},
 };
-#undef AT
 
 /* The subject of the report, and the ranks that make it. */
 struct info {

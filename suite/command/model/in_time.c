@@ -329,26 +329,22 @@ static int write_all(const struct study_of *s, evn_output *out, evn_output *page
 
 /* ---- the command ---- */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"class", "B", "problem class, S W A B C D E or F (default B)", OPTION_TEXT, AT(class_), 0, 0},
-    {"nodes", "LIST", "numbers of nodes (default 1,2,4,8,16)", OPTION_TEXT, AT(nodes), 0, 0},
-    {"per-node", "N", "threads of a node, each with a core (default 4)", OPTION_NUMBER,
-     AT(per_node), 1, 1024},
-    {"variant", "LIST", "some of the workload's, or all (default)", OPTION_TEXT, AT(variant), 0, 0},
-    {"transposes", "1|2", "of each transform of ft (default: as the variant has it)", OPTION_NUMBER,
-     AT(transposes), 1, 2},
-    {"hybrid", "WHEN", "on: GPUs compute, off: cores do, both (default)", OPTION_TEXT, AT(hybrid),
-     0, 0},
-    {"machine", "FILE", "figures of a node in place of the paper's", OPTION_INPUT, AT(machine), 0,
-     0},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"report", "FILE", "a page with speed-ups, and where the time goes", OPTION_OUTPUT, AT(report),
-     0, 0},
-    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {"class", "B", "problem class, S W A B C D E or F (default B)", OPTION_TEXT(class_)},
+    {"nodes", "LIST", "numbers of nodes (default 1,2,4,8,16)", OPTION_TEXT(nodes)},
+    {"per-node", "N", "threads of a node, each with a core (default 4)",
+     OPTION_NUMBER(per_node, 1, 1024)},
+    {"variant", "LIST", "some of the workload's, or all (default)", OPTION_TEXT(variant)},
+    {"transposes", "1|2", "of each transform of ft (default: as the variant has it)",
+     OPTION_NUMBER(transposes, 1, 2)},
+    {"hybrid", "WHEN", "on: GPUs compute, off: cores do, both (default)", OPTION_TEXT(hybrid)},
+    {"machine", "FILE", "figures of a node in place of the paper's", OPTION_INPUT(machine)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
+    {"report", "FILE", "a page with speed-ups, and where the time goes", OPTION_OUTPUT(report)},
+    {"quiet", NULL, "no table", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 /* Checks the options before anything is laid out. */
 static int check(struct study_of *s) {

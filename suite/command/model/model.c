@@ -232,28 +232,26 @@ static cJSON *record_model(const struct modelling *m) {
 
 /* ---- the command ---- */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"cores", "LIST", "numbers of cores, as 8,16,32 (default: as many as there are here)",
-     OPTION_TEXT, AT(cores), 0, 0},
+     OPTION_TEXT(cores)},
     {"node", "N", "cores of a node, within which threads move (default: all are on one)",
-     OPTION_NUMBER, AT(node), 1, CORES_MAX},
+     OPTION_NUMBER(node, 1, CORES_MAX)},
     {"machine", "FILE", "machine described in FILE instead of this one: cores, nodes, networks",
-     OPTION_INPUT, AT(machine), 0, 0},
+     OPTION_INPUT(machine)},
     {"alpha", "X", "cost of an additional thread of a team (default: as calibrated, else 0.030)",
-     OPTION_TEXT, AT(alpha), 0, 0},
+     OPTION_TEXT(alpha)},
     {"calibrate", NULL, "measure costs, alpha and messages of this node first, and keep them",
-     OPTION_FLAG, AT(calibrate), 0, 0},
-    {"measure", NULL, "also run the cases that fit this node", OPTION_FLAG, AT(measure), 0, 0},
-    {"steps", "N", "of each run that is measured (default 10)", OPTION_NUMBER, AT(steps), 1,
-     1000000},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"report", "FILE", "a page with speedups by cores and by threads a process", OPTION_OUTPUT,
-     AT(report), 0, 0},
-    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+     OPTION_FLAG(calibrate)},
+    {"measure", NULL, "also run the cases that fit this node", OPTION_FLAG(measure)},
+    {"steps", "N", "of each run that is measured (default 10)", OPTION_NUMBER(steps, 1, 1000000)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
+    {"report", "FILE", "a page with speedups by cores and by threads a process",
+     OPTION_OUTPUT(report)},
+    {"quiet", NULL, "no table", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"machine", OPTION_EXCLUDES, "calibrate measure", "which are about this node"},

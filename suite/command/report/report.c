@@ -23,13 +23,12 @@ struct request {
     const char *output;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"output", "FILE", "the page (default report.html); - is standard output", OPTION_OUTPUT,
-     AT(output), 0, 0},
+    {"output", "FILE", "the page (default report.html); - is standard output",
+     OPTION_OUTPUT(output)},
     {0},
 };
-#undef AT
 
 int command_report(int argc, char **argv) {
     struct request request = {.output = "report.html"};

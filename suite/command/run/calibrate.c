@@ -26,19 +26,17 @@ struct request {
     int quiet;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores; or auto)",
-     OPTION_TEXT, AT(units), 0, 0},
-    {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(devices), 0, 0},
-    {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
-     1000},
-    {"output", "FILE", "write the figures to FILE instead of keeping them for runs", OPTION_KEPT,
-     AT(output), 0, 0},
-    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+     OPTION_TEXT(units)},
+    {"devices", "SPEC", "where GPU units come from", OPTION_TEXT(devices)},
+    {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER(steps, 1, 1000)},
+    {"output", "FILE", "write the figures to FILE instead of keeping them for runs",
+     OPTION_KEPT(output)},
+    {"quiet", NULL, "no table", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 /* ---- measuring ---- */
 

@@ -21,55 +21,54 @@ struct request {
     int phases, quiet, verbose;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
-     AT(words.steps), 0, 1000000000},
+    {"steps", "N", "time steps (default: the workload's own number)",
+     OPTION_NUMBER(words.steps, 0, 1000000000)},
     {"units", "LIST",
      "compute units, as 4:CPU:4, or 2:CPU:4@0-7 on these cores (default auto: the fastest for "
      "these tasks; with GPUs one of "
      "each); "
      "@FILE: by host",
-     OPTION_TEXT, AT(words.units), 0, 0},
-    {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
-     AT(words.ranks.processes), 1, 1024},
+     OPTION_TEXT(words.units)},
+    {"processes", "N", "on N processes of this node, each with these units",
+     OPTION_NUMBER(words.ranks.processes, 1, 1024)},
     {"wire", "HOW", "transport between ranks: auto (default), alone, processes:N, mpi, mpi:FILE",
-     OPTION_TEXT, AT(words.ranks.wire), 0, 0},
+     OPTION_TEXT(words.ranks.wire)},
     {"on-rank-loss", "WHAT",
      "end (default), or continue from the last checkpoint with the remaining processes (restart) "
      "or as many as before (restart:same)",
-     OPTION_TEXT, AT(words.ranks.on_loss), 0, 0},
-    {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
-     AT(words.oversubscribe), 0, 0},
+     OPTION_TEXT(words.ranks.on_loss)},
+    {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
+     OPTION_FLAG(words.oversubscribe)},
     {"devices", "SPEC",
      "devices of GPU units: cuda, hip, opencl, emulated, with options; + between several (default: "
      "the "
      "best)",
-     OPTION_TEXT, AT(words.devices), 0, 0},
-    {"on-device-loss", "WHAT", "stop (default), or continue with the remaining units", OPTION_TEXT,
-     AT(on_loss), 0, 0},
+     OPTION_TEXT(words.devices)},
+    {"on-device-loss", "WHAT", "stop (default), or continue with the remaining units",
+     OPTION_TEXT(on_loss)},
     {"schedule", "SPEC",
      "auto (default), map, guided:time, static, dynamic:chunk=2, ..; evener info lists all",
-     OPTION_TEXT, AT(words.schedule), 0, 0},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+     OPTION_TEXT(words.schedule)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
     {"trace", "FILE",
      "timeline of all units, for Perfetto; FILE.prv: for Paraver; FILE.otf2: for Vampir",
-     OPTION_OUTPUT, AT(trace), 0, 0},
-    {"phases", NULL, "time of each phase on devices; measuring costs a little", OPTION_FLAG,
-     AT(phases), 0, 0},
+     OPTION_OUTPUT(trace)},
+    {"phases", NULL, "time of each phase on devices; measuring costs a little",
+     OPTION_FLAG(phases)},
     {"try", "HOW",
      "auto (default): if the choice of --units auto is close, try two lists for some steps before "
      "a long run; off; or for studies seconds of a step, \"1:CPU:2=0.012 2:CPU:1=0.011\"",
-     OPTION_TEXT, AT(try), 0, 0},
+     OPTION_TEXT(try)},
     {"plan", "FILE", "owners of the first instance, from a record or an exported plan",
-     OPTION_INPUT, AT(words.plan), 0, 0},
+     OPTION_INPUT(words.plan)},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
-     OPTION_TEXT, AT(slow), 0, 0},
-    {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},
-    {"verbose", NULL, "more figures of the workload", OPTION_FLAG, AT(verbose), 0, 0},
+     OPTION_TEXT(slow)},
+    {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG(quiet)},
+    {"verbose", NULL, "more figures of the workload", OPTION_FLAG(verbose)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},

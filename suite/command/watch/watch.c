@@ -302,17 +302,15 @@ static int watch(const char *word, const struct request *request) {
     return code;
 }
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"interval", "MS", "time from one page to the next (default 1000)", OPTION_NUMBER, AT(interval),
-     10, 86400000},
-    {"once", NULL, "one page, of all that the program has done so far", OPTION_FLAG, AT(once), 0,
-     0},
+    {"interval", "MS", "time from one page to the next (default 1000)",
+     OPTION_NUMBER(interval, 10, 86400000)},
+    {"once", NULL, "one page, of all that the program has done so far", OPTION_FLAG(once)},
     {"json", "FILE", "a line a page, each a record of all so far; - is standard output",
-     OPTION_OUTPUT, AT(json), 0, 0},
+     OPTION_OUTPUT(json)},
     {0},
 };
-#undef AT
 
 int command_watch(int argc, char **argv) {
     struct request request = {.interval = 1000};

@@ -96,13 +96,11 @@ void states_record(const struct state_files *files, const struct run_result *res
 
 /* The options of a workload that keeps its state. `at`: where its struct state_files is. */
 /* clang-format off */
-#define STATE_OPTIONS(at)                                                                          \
-    {"checkpoint", "FILE", "write the state to FILE at intervals", OPTION_KEPT,                                    \
-     (at) + offsetof(struct state_files, checkpoint), 0, 0},                                       \
-    {"every", "M", "steps between checkpoints (default 100)", OPTION_NUMBER,                       \
-     (at) + offsetof(struct state_files, every), 1, 100000000},                                    \
-    {"restart", "FILE", "continue from a checkpoint", OPTION_RESUMED,                                 \
-     (at) + offsetof(struct state_files, restart), 0, 0}
+#define STATE_OPTIONS(files)                                                                       \
+    {"checkpoint", "FILE", "write the state to FILE at intervals", OPTION_KEPT(files.checkpoint)}, \
+        {"every", "M", "steps between checkpoints (default 100)",                                  \
+         OPTION_NUMBER(files.every, 1, 100000000)},                                                \
+        {"restart", "FILE", "continue from a checkpoint", OPTION_RESUMED(files.restart)}
 
 #define STATE_RULES                                                                                \
     {"every", OPTION_NEEDS, "checkpoint", "which is written so often"},                            \

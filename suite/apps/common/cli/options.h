@@ -24,6 +24,15 @@ struct option {
     long least, max;
 };
 
+/* The rest of a line: its kind, and where it goes in the type OPTIONS_OF. */
+#define OPTION_FLAG(field)               OPTION_FLAG, offsetof(OPTIONS_OF, field), 0, 0
+#define OPTION_TEXT(field)               OPTION_TEXT, offsetof(OPTIONS_OF, field), 0, 0
+#define OPTION_NUMBER(field, least, max) OPTION_NUMBER, offsetof(OPTIONS_OF, field), least, max
+#define OPTION_INPUT(field)              OPTION_INPUT, offsetof(OPTIONS_OF, field), 0, 0
+#define OPTION_RESUMED(field)            OPTION_RESUMED, offsetof(OPTIONS_OF, field), 0, 0
+#define OPTION_OUTPUT(field)             OPTION_OUTPUT, offsetof(OPTIONS_OF, field), 0, 0
+#define OPTION_KEPT(field)               OPTION_KEPT, offsetof(OPTIONS_OF, field), 0, 0
+
 /* Rules of combination: lines beside a table of options. An option without effect is refused, or
  * reported. */
 enum option_relation {

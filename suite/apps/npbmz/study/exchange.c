@@ -206,20 +206,18 @@ struct request {
     long max;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"app", "APP", "whose zones: bt-mz (default), sp-mz or lu-mz", OPTION_TEXT, AT(app), 0, 0},
-    {"class", "B", "problem class (default B)", OPTION_TEXT, AT(class_), 0, 0},
-    {"schedule", "SPEC", "who has which zones (default guided:size)", OPTION_TEXT, AT(schedule), 0,
-     0},
+    {"app", "APP", "whose zones: bt-mz (default), sp-mz or lu-mz", OPTION_TEXT(app)},
+    {"class", "B", "problem class (default B)", OPTION_TEXT(class_)},
+    {"schedule", "SPEC", "who has which zones (default guided:size)", OPTION_TEXT(schedule)},
     {"exchange", "HOW",
-     "of the papers beside ours: zones (default), or sequential, face after face", OPTION_TEXT,
-     AT(exchange), 0, 0},
-    {"devices", "N", "devices at most; 1, 2, 4, .. are tried (default 4)", OPTION_NUMBER, AT(max),
-     1, DEVICES_MAX},
+     "of the papers beside ours: zones (default), or sequential, face after face",
+     OPTION_TEXT(exchange)},
+    {"devices", "N", "devices at most; 1, 2, 4, .. are tried (default 4)",
+     OPTION_NUMBER(max, 1, DEVICES_MAX)},
     {0},
 };
-#undef AT
 
 int npbmz_study_exchange(int argc, char **argv) {
     struct request request = {.app = "bt-mz", .class_ = "B", .schedule = "guided:size", .max = 4};

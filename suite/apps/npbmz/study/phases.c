@@ -297,28 +297,25 @@ static int study(const struct request *request, const char *app, double peak) {
     return code;
 }
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
-    {"apps", "LIST", "which (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT, AT(apps), 0, 0},
-    {"class", "S", "problem class (default A)", OPTION_TEXT, AT(class_), 0, 0},
-    {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, AT(steps), 1,
-     1000000000},
-    {"units", "LIST", "compute units (default 1:CPU:1)", OPTION_TEXT, AT(units), 0, 0},
-    {"oversubscribe", NULL, "allow more cores than there are", OPTION_FLAG, AT(oversubscribe), 0,
-     0},
-    {"devices", "SPEC", "where GPU units come from (default: the best)", OPTION_TEXT, AT(devices),
-     0, 0},
+    {"apps", "LIST", "which (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT(apps)},
+    {"class", "S", "problem class (default A)", OPTION_TEXT(class_)},
+    {"steps", "N", "time steps instead of the class's own number",
+     OPTION_NUMBER(steps, 1, 1000000000)},
+    {"units", "LIST", "compute units (default 1:CPU:1)", OPTION_TEXT(units)},
+    {"oversubscribe", NULL, "allow more cores than there are", OPTION_FLAG(oversubscribe)},
+    {"devices", "SPEC", "where GPU units come from (default: the best)", OPTION_TEXT(devices)},
     {"bandwidth", "RATE", "of a device, as 4.8TB/s (default: that of a copy within it)",
-     OPTION_TEXT, AT(bandwidth), 0, 0},
+     OPTION_TEXT(bandwidth)},
     {"peak", "RATE", "of a device, as 34Tflop/s of fused multiply-adds (default: not known)",
-     OPTION_TEXT, AT(peak), 0, 0},
-    {"schedule", "SPEC", "schedule (default guided:size)", OPTION_TEXT, AT(schedule), 0, 0},
-    {"repeat", "N", "samples (default 3)", OPTION_NUMBER, AT(repeat), 1, 100},
+     OPTION_TEXT(peak)},
+    {"schedule", "SPEC", "schedule (default guided:size)", OPTION_TEXT(schedule)},
+    {"repeat", "N", "samples (default 3)", OPTION_NUMBER(repeat, 1, 100)},
     {"against", "FOLDER", "run FOLDER/bt-mz.A.x and so on in turn, and print the ratio",
-     OPTION_TEXT, AT(against), 0, 0},
+     OPTION_TEXT(against)},
     {0},
 };
-#undef AT
 
 /* --apps: some of the three, each once. */
 static int read_apps(struct option_list *apps, const char *text) {

@@ -44,20 +44,18 @@ struct request {
     const char *output, *unit, *scale, *json, *thicken, *planes;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option options[] = {
-    {"output", "FILE", "the mended mesh: " MESH_WRITE_ENDS, OPTION_OUTPUT, AT(output), 0, 0},
+    {"output", "FILE", "the mended mesh: " MESH_WRITE_ENDS, OPTION_OUTPUT(output)},
     {"unit", "NAME", "of the file's lengths: m, cm, mm, um, in or ft; they are metres then",
-     OPTION_TEXT, AT(unit), 0, 0},
-    {"scale", "X", "what coordinates are multiplied by (default 1)", OPTION_TEXT, AT(scale), 0, 0},
+     OPTION_TEXT(unit)},
+    {"scale", "X", "what coordinates are multiplied by (default 1)", OPTION_TEXT(scale)},
     {"thicken", "D", "makes a body of an open surface: half of D to either side, and a rim",
-     OPTION_TEXT, AT(thicken), 0, 0},
-    {"planes", "LIST", "rigid planes, as z=0 or x=0,y=0, that it may end on", OPTION_TEXT,
-     AT(planes), 0, 0},
-    {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+     OPTION_TEXT(thicken)},
+    {"planes", "LIST", "rigid planes, as z=0 or x=0,y=0, that it may end on", OPTION_TEXT(planes)},
+    {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT(json)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"unit", OPTION_EXCLUDES, "scale", "they say the same thing; give one of them"},

@@ -250,28 +250,26 @@ static int write_record(const struct study_of *s, evn_output *output) {
 
 /* ---- the command ---- */
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option table[] = {
     {"ranks", "LIST", "numbers of ranks (default 1,2,4,8,16,32,64, as far as there are blocks)",
-     OPTION_TEXT, AT(ranks), 0, 0},
+     OPTION_TEXT(ranks)},
     {"record", "FILE",
      "the record of a run on one rank, whose stages count (default: the published case)",
-     OPTION_INPUT, AT(record), 0, 0},
+     OPTION_INPUT(record)},
     {"measured", "FILE", "the record of a run on several, to stand beside the prediction",
-     OPTION_INPUT, AT(measured), 0, 0},
-    {"latency", "US", "of a message between two ranks (default 2)", OPTION_TEXT, AT(latency), 0, 0},
-    {"bandwidth", "GB", "a second between two ranks (default 12.5)", OPTION_TEXT, AT(bandwidth), 0,
-     0},
+     OPTION_INPUT(measured)},
+    {"latency", "US", "of a message between two ranks (default 2)", OPTION_TEXT(latency)},
+    {"bandwidth", "GB", "a second between two ranks (default 12.5)", OPTION_TEXT(bandwidth)},
     {"gpus", "LIST",
      "the published run on the paper's cluster, by GPUs of a node (0 to 3): time, speed-up and "
      "stages on --ranks nodes (default 2,4,6,8)",
-     OPTION_TEXT, AT(gpus), 0, 0},
-    {"gpu-memory", "SIZE", "of each GPU (default 6GB)", OPTION_TEXT, AT(gpu_memory), 0, 0},
-    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+     OPTION_TEXT(gpus)},
+    {"gpu-memory", "SIZE", "of each GPU (default 6GB)", OPTION_TEXT(gpu_memory)},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT(json)},
+    {"quiet", NULL, "no table", OPTION_FLAG(quiet)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"measured", OPTION_NEEDS, "record", "from which the prediction is made"},

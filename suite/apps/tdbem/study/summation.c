@@ -545,18 +545,16 @@ struct request {
     int only_table, solvers;
 };
 
-#define AT(field) offsetof(struct request, field)
+#define OPTIONS_OF struct request
 static const struct option options[] = {
-    {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, AT(mesh), 0, 0},
-    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, AT(ratio), 0, 0},
-    {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, AT(solvers), 0,
-     0},
-    {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
-     AT(devices), 0, 0},
-    {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, AT(only_table), 0, 0},
+    {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT(mesh)},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT(ratio)},
+    {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG(solvers)},
+    {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)",
+     OPTION_TEXT(devices)},
+    {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG(only_table)},
     {0},
 };
-#undef AT
 
 static const struct option_rule rules[] = {
     {"devices", OPTION_NEEDS, "solvers", "one of which has a device"},
