@@ -1,5 +1,6 @@
 /* Blocks of a tree, and the faces between them. */
 #include "adaptive/mesh.h"
+#include "common/run/free_all.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,7 @@ int adaptive_mesh_open(struct mesh *m, int roots, int levels, double square) {
 
 void adaptive_mesh_close(struct mesh *m) {
     for (int t = 0; m->block && t < m->tree.leaves; t++) free(m->block[t]);
-    free(m->block);
-    free(m->beyond);
+    free_all(m->block, m->beyond);
     quadtree_close(&m->tree);
     *m = (struct mesh){0};
 }
@@ -71,8 +71,7 @@ int mesh_change(struct mesh *m, struct change *c, int makes, struct mesh *before
     if (failed) {
         for (int t = 0; next.block && t < next.tree.leaves; t++)
             if (!c->kept[t]) free(next.block[t]);
-        free(next.block);
-        free(next.beyond);
+        free_all(next.block, next.beyond);
         return -1;
     }
     *before = *m;
@@ -174,7 +173,6 @@ int mesh_faces(const struct mesh *m, const char *born, struct faces *f) {
 }
 
 void adaptive_faces_close(struct faces *f) {
-    free(f->ghost);
-    free(f->flux);
+    free_all(f->ghost, f->flux);
     *f = (struct faces){0};
 }

@@ -1,5 +1,6 @@
 /* The quadtree of blocks: neighbours and changes. */
 #include "adaptive/quadtree.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,9 +155,7 @@ int quadtree_change(struct change *c, const struct quadtree *tree, const signed 
 }
 
 void quadtree_change_close(struct change *c) {
-    free(c->first);
-    free(c->from);
-    free(c->kept);
+    free_all(c->first, c->from, c->kept);
     c->first = c->from = NULL;
     c->kept = NULL;
 }

@@ -2,6 +2,7 @@
 #include "ft/ft.h"
 #include "ft/classes.h"
 #include "ft/parts.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,9 +73,7 @@ evn_status ft_open_size(ft **out, const long size[3]) {
 
 void ft_close(ft *f) {
     if (!f) return;
-    free(f->weight);
-    free(f->link);
-    free(f);
+    free_all(f->weight, f->link, f);
 }
 
 ft_shape ft_describe(const ft *f) { return f->shape; }

@@ -1,6 +1,7 @@
 /* Owners of planes and rows. */
 #include "ft/owners.h"
 #include "ft/parts.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +18,7 @@ static int axis_open(struct axis *a, int n, int ranks) {
 }
 
 static void axis_close(struct axis *a) {
-    free(a->rank);
-    free(a->space);
-    free(a->at);
-    free(a->count);
-    free(a->host);
-    free(a->base);
-    free(a->begin);
+    free_all(a->rank, a->space, a->at, a->count, a->host, a->base, a->begin);
 }
 
 /* The lines of all tasks that are in a space of that number, whichever rank's. */
@@ -60,8 +55,7 @@ int owners_open(struct owners *o, const int n[3], int tasks, int ranks, int me) 
 void owners_close(struct owners *o) {
     axis_close(&o->z);
     axis_close(&o->y);
-    free(o->rank);
-    free(o->space);
+    free_all(o->rank, o->space);
     *o = (struct owners){0};
 }
 

@@ -15,6 +15,7 @@
 #include "ft/device/fields.h"
 #include "ft/host/start.h"
 #include "ft/state.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -701,15 +702,8 @@ static void give_back(struct run *run) {
     funnel_close(&run->funnel);
     fields_close(&run->w.f);
     states_close(&run->states);
-    free(run->room);
-    free(run->seconds);
-    free(run->unit);
-    free(run->rank);
-    free(run->space);
-    free(run->w.hash);
-    free(run->checksum);
-    free(run->rate.x);
-    free(run->w.decay.x);
+    free_all(run->room, run->seconds, run->unit, run->rank, run->space, run->w.hash, run->checksum,
+             run->rate.x, run->w.decay.x);
     transform_close(&run->w.t);
     evn_loop_close(run->loop);
 }
@@ -737,7 +731,6 @@ evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_s
 
 void ft_result_free(ft_result *r) {
     run_result_free(&r->run);
-    free(r->checksum);
-    free(r->span);
+    free_all(r->checksum, r->span);
     memset(r, 0, sizeof *r);
 }

@@ -12,6 +12,7 @@
 #include "ft/classes.h"
 #include "ft/host/start.h"
 #include "ft/host/transform.h"
+#include "common/run/free_all.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,11 +146,7 @@ static double measure(struct study *s) {
 /* ---- one class ------------------------------------------------------------------------------ */
 
 static void forget(struct study *s) {
-    free(s->slabs);
-    free(s->planes);
-    free(s->work);
-    free(s->theirs);
-    free(s->plane);
+    free_all(s->slabs, s->planes, s->work, s->theirs, s->plane);
     transform_close(&s->t);
     s->slabs = s->planes = s->work = s->theirs = NULL;
     s->plane = NULL;

@@ -2,6 +2,7 @@
 #include "mg/mg.h"
 #include "mg/blocks/blocks.h"
 #include "mg/slabs/sweep.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,7 @@ mg_way mg_chosen(const mg *m) { return m->way; }
 
 void mg_close(mg *m) {
     if (!m) return;
-    free(m->weight);
-    free(m->link);
-    free(m);
+    free_all(m->weight, m->link, m);
 }
 
 mg_shape mg_describe(const mg *m) { return m->shape; }

@@ -11,6 +11,7 @@
 #include "mg/device/split.h"
 #include "mg/state.h"
 #include "mg/slabs/sweep.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -541,9 +542,7 @@ static void give_back(struct run *run) {
     halo_close(&run->halo);
     evn_loop_close(run->loop);
     grid_close(&run->p.grid);
-    free(run->p.square);
-    free(run->hash);
-    free(run->found);
+    free_all(run->p.square, run->hash, run->found);
 }
 
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,

@@ -7,6 +7,7 @@
 #include "common/run/huge_alloc.h"
 #include "mg/mg.h"
 #include "mg/slabs/sweep.h"
+#include "common/run/free_all.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,9 +174,7 @@ static evn_status measure(struct bench *b, int n) {
     if (!status) status = print_table(b);
     for (int c = 0; b->work && c < b->cores; c++) work_close(&b->work[c]);
     grid_close(&b->p.grid);
-    free(b->work);
-    free(b->aside);
-    free(b->p.square);
+    free_all(b->work, b->aside, b->p.square);
     return status;
 }
 

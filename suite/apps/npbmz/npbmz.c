@@ -7,6 +7,7 @@
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/problem.h"
 #include "npbmz/run/run.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,9 +96,7 @@ evn_status npbmz_open(npbmz **out, enum npbmz_benchmark benchmark, char class_) 
 void npbmz_close(npbmz *b) {
     if (!b) return;
     problem_close(&b->p);
-    free(b->weight);
-    free(b->link);
-    free(b);
+    free_all(b->weight, b->link, b);
 }
 
 npbmz_shape npbmz_describe(const npbmz *b) {

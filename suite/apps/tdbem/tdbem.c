@@ -8,6 +8,7 @@
 #include "tdbem/mesh/mesh_read.h"
 #include "tdbem/mesh/mesh_thickness.h"
 #include "tdbem/mesh/numbering.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdarg.h>
@@ -529,12 +530,7 @@ void tdbem_close(tdbem *p) {
     boundary_close(p->boundary);
     if (p->now.start) slices_csr_free(&p->now);
     mesh_close(p->mesh);
-    free(p->point);
-    free(p->asked_point);
-    free(p->row);
-    free(p->weight);
-    free(p->identity);
-    free(p);
+    free_all(p->point, p->asked_point, p->row, p->weight, p->identity, p);
 }
 
 const struct mesh *tdbem_body(const tdbem *p) { return p->mesh; }

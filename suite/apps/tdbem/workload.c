@@ -4,6 +4,7 @@
 #include "common/cli/message.h"
 #include "tdbem/command/state.h"
 #include "tdbem/study/study.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,10 +133,7 @@ static void close_state(void *p) {
     struct state *s = p;
     tdbem_result_free(&s->result);
     tdbem_close(s->problem);
-    free(s->point);
-    free(s->vertex);
-    free(s->frequency);
-    free(s->key);
+    free_all(s->point, s->vertex, s->frequency, s->key);
     waves_close(s);
 }
 

@@ -1,6 +1,7 @@
 /* evener bench schedules --planning: seconds of a plan under every schedule. */
 #include "bench/bench_schedules.h"
 #include "common/cli/message.h"
+#include "common/run/free_all.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,10 +61,6 @@ int bench_planning(int tasks, int units, double max) {
         fflush(stdout);
         late |= long_;
     }
-    free((void *)p.weight);
-    free((void *)p.speed);
-    free((void *)p.link);
-    free(owner);
-    free(seconds);
+    free_all((void *)p.weight, (void *)p.speed, (void *)p.link, owner, seconds);
     return code ? code : late;
 }

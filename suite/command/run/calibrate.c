@@ -14,6 +14,7 @@
 #include "run/calibrate_teams.h"
 #include "machine/calibration.h"
 #include "run/job.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,7 @@ static evn_status inspect(const evn_loop *loop, void *arg) {
     for (int t = 0; !times->failed && t < times->tasks; t++)
         times->task[t] =
             whole || !count[t] ? evn_loop_seconds(loop)[t] : median(sample + t * steps, count[t]);
-    free(count);
-    free(sample);
+    free_all(count, sample);
     return EVN_OK; /* `failed` says what is wrong */
 }
 
@@ -383,8 +383,7 @@ static int read_arguments(struct job *job, struct request *request, int argc, ch
         for (int i = 1; i < argc; i++) all[n++] = argv[i];
         code = options_read("calibrate", sets, n, all, word, APPS, &words);
     }
-    free(all);
-    free(unused);
+    free_all(all, unused);
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "common/cli/message.h"
 #include "common/run/ranks.h"
 #include "machine/calibration.h"
+#include "common/run/free_all.h"
 #include <evener/number.h>
 #include <evener/open.h>
 #include <math.h>
@@ -388,9 +389,7 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
 void job_close_units(struct job *job) {
     evn_schedule_close(job->schedule);
     if (job->session) evn_session_units_close(job->session);
-    free(job->speed);
-    free(job->bytes);
-    free(job->needs);
+    free_all(job->speed, job->bytes, job->needs);
     calibration_routes_close(&job->routes);
     job->tasks.kinds = 0;
     job->tasks.kind = NULL;

@@ -2,6 +2,7 @@
 #include "common/checkpoint/state_file.h"
 #include "common/run/hash.h"
 #include "common/checkpoint/checkpoint_io.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +62,7 @@ evn_status state_plan(struct state_file *f, const struct states *s, int step,
 }
 
 void state_close(struct state_file *f) {
-    free(f->identity);
-    free(f->schedule);
-    free(f->part);
+    free_all(f->identity, f->schedule, f->part);
     *f = (struct state_file){0};
 }
 

@@ -3,6 +3,7 @@
 #include "common/checkpoint/checkpoint_io.h"
 #include "common/run/ranks.h"
 #include "common/checkpoint/state_parts.h"
+#include "common/run/free_all.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -187,9 +188,7 @@ void states_close(struct states *s) {
     if (!r) return;
     if (r->fd >= 0) close(r->fd);
     state_close(&r->file);
-    free(r->header);
-    free(r->sees);
-    free(r);
+    free_all(r->header, r->sees, r);
     s->from = NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "common/run/run.h"
 #include "common/run/median.h"
 #include "common/run/ranks.h"
+#include "common/run/free_all.h"
 #include <evener/trace.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,15 +12,8 @@
 enum { SAMPLES = 15 };
 
 void run_result_free(struct run_result *r) {
-    free(r->unit);
-    free(r->rank);
-    free(r->core);
-    free(r->owner);
-    free(r->task_s);
-    free(r->weight);
-    free(r->link);
-    free(r->change);
-    free(r->device);
+    free_all(r->unit, r->rank, r->core, r->owner, r->task_s, r->weight, r->link, r->change,
+             r->device);
     for (int d = 0; r->phases && d < r->devices; d++) free(r->phases[d].phase);
     free(r->phases);
     memset(r, 0, sizeof *r);
@@ -325,8 +319,7 @@ static evn_status share_units(struct timed *t) {
         status = ranks_share(cluster, core, cores, sizeof *core, (void **)&r->core, &r->cores);
     for (int u = 0, c = 0; !status && u < r->units; c += r->unit[u++].cores)
         r->unit[u].first_core = c;
-    free(unit);
-    free(core);
+    free_all(unit, core);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Operations in virtual time: a heap of ready operations by time. */
 #include "common/run/timeline.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,7 @@ int timeline_open(struct timeline *t, int lanes, int threads) {
 }
 
 void timeline_close(struct timeline *t) {
-    free(t->op);
-    free(t->edge);
-    free(t->last);
-    free(t->set);
-    free(t->context);
-    free(t->held);
-    free(t->free);
-    free(t->spent);
+    free_all(t->op, t->edge, t->last, t->set, t->context, t->held, t->free, t->spent);
     *t = (struct timeline){0};
 }
 

@@ -1,6 +1,7 @@
 /* The passes by our own kernels: their constants, and how they are launched. */
 #include "ft/device/engine.h"
 #include "common/run/npb_random.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +105,7 @@ static evn_status make(struct engine *e) {
         fill(e, table, order);
         status = send(e, table, order);
     }
-    free(table);
-    free(order);
+    free_all(table, order);
     return status;
 }
 
@@ -134,8 +134,7 @@ void engine_close(struct engine *e) {
     evn_buffer_close(e->table);
     evn_buffer_close(e->order);
     evn_buffer_close(e->decay);
-    free(e->host);
-    free(e);
+    free_all(e->host, e);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Layout of a device's fields and boxes, and its tables. */
 #include "ft/device/internal.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 
 /* Offset of the data for that rank's space, from my line `from` on. */
@@ -148,8 +149,6 @@ evn_status place_tables(struct place *d) {
     evn_long *at = calloc(POINTS, sizeof *at);
     evn_status status = way && number && at ? send_tables(d, way, number, at)
                                             : evn_fail(EVN_MEMORY, "ft: not enough memory");
-    free(way);
-    free(number);
-    free(at);
+    free_all(way, number, at);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The device shared by ranks: its memory, and the addresses of members' lines there. */
 #include "ft/funneled/master.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 
 /* ---- where things are ----------------------------------------------------------------------- */
@@ -103,8 +104,7 @@ static evn_status make_tables(struct master *m) {
         fill_numbers(m, &o->y, number);
         status = send(m, &m->row_number, number, (size_t)m->rows * sizeof *number);
     }
-    free(way);
-    free(number);
+    free_all(way, number);
     return status;
 }
 
@@ -182,8 +182,5 @@ void master_close(struct master *m) {
     evn_buffer_close(m->ways);
     evn_buffer_close(m->plane_number);
     evn_buffer_close(m->row_number);
-    free(m->member);
-    free(m->order);
-    free(m->signal);
-    free(m);
+    free_all(m->member, m->order, m->signal, m);
 }

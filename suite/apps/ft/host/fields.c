@@ -2,6 +2,7 @@
 #include "ft/host/fields.h"
 #include "common/run/huge_alloc.h"
 #include "ft/parts.h"
+#include "common/run/free_all.h"
 #include <evener/clock.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,8 +321,7 @@ evn_status fields_deal(struct fields *f, const int *rank, const int *space) {
         evn_shared_close(shared);
     }
     for (int t = 0; come && t < f->owners.tasks; t++) free(come[t]);
-    free(come);
-    free(old);
+    free_all(come, old);
     return status;
 }
 
@@ -437,14 +437,7 @@ void fields_close(struct fields *f) {
         if (f->block) free(f->block[t]);
         if (f->come) free(f->come[t]);
     }
-    free(f->plane);
-    free(f->slab);
-    free(f->kept);
-    free(f->block);
-    free(f->come);
-    free(f->direct);
-    free(f->out);
-    free(f->own);
+    free_all(f->plane, f->slab, f->kept, f->block, f->come, f->direct, f->out, f->own);
     owners_close(&f->owners);
     *f = (struct fields){0};
 }

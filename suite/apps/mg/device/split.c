@@ -1,6 +1,7 @@
 /* Transfers of planes between the host and devices. */
 #include "mg/device/split.h"
 #include "mg/mg.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -464,15 +465,8 @@ void split_close(struct split *s) {
         part_close(&s->part[i]);
     }
     for (int i = 0; s->traffic && i < s->count * SPLIT_KINDS; i++) {
-        free(s->traffic[i].out.strip);
-        free(s->traffic[i].in.strip);
-        free(s->traffic[i].peers.strip);
+        free_all(s->traffic[i].out.strip, s->traffic[i].in.strip, s->traffic[i].peers.strip);
     }
-    free(s->part);
-    free(s->traffic);
-    free(s->stage);
-    free(s->stage_bytes);
-    free(s->place);
-    free(s->wanted);
+    free_all(s->part, s->traffic, s->stage, s->stage_bytes, s->place, s->wanted);
     memset(s, 0, sizeof *s);
 }

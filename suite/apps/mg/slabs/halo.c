@@ -2,6 +2,7 @@
 #include "mg/slabs/halo.h"
 #include "common/run/put_counts.h"
 #include "mg/mg.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +44,9 @@ evn_status halo_open(struct halo *h, evn_cluster *cluster, struct grid *grid, in
 
 void halo_close(struct halo *h) {
     for (int kind = 0; kind < HALO_KINDS; kind++) {
-        free(h->out[kind].strip);
-        free(h->in[kind].strip);
+        free_all(h->out[kind].strip, h->in[kind].strip);
     }
-    free(h->rank);
-    free(h->wanted);
-    free(h->seen);
+    free_all(h->rank, h->wanted, h->seen);
     evn_shared_close(h->shared);
     memset(h, 0, sizeof *h);
 }

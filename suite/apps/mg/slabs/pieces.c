@@ -3,6 +3,7 @@
 #include "common/run/huge_alloc.h"
 #include "mg/grid.h"
 #include "mg/slabs/sweep.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,7 @@ evn_status pieces_open(struct pieces *p, int tasks) {
 }
 
 void pieces_close(struct pieces *p) {
-    free(p->first);
-    free(p->aside);
-    free(p->planes);
+    free_all(p->first, p->aside, p->planes);
     memset(p, 0, sizeof *p);
 }
 

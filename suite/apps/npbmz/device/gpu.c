@@ -8,6 +8,7 @@
 #include "npbmz/npbmz.h"
 #include "npbmz/device/norms_gpu.h"
 #include "npbmz/device/start_gpu.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,11 +110,7 @@ void gpu_close(struct gpu *g) {
     evn_buffer_close(g->flags);
     for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
     for (int i = 0; i < g->programs; i++) evn_program_close(g->program[i]);
-    free(g->part);
-    free(g->kept);
-    free(g->zone);
-    free(g->at);
-    free(g);
+    free_all(g->part, g->kept, g->zone, g->at, g);
 }
 
 /* ---- the batch ----------------------------------------------------------------------------- */

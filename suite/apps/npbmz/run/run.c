@@ -5,6 +5,7 @@
 #include "common/run/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
+#include "common/run/free_all.h"
 #include <evener/exchange.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,10 +338,7 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     states_close(&run.states);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);
-    free(run.visited);
-    free(run.late);
-    free(run.norms);
-    free(run.hash);
+    free_all(run.visited, run.late, run.norms, run.hash);
     timed_close(&run.timed);
     free(run.sums);
     if (status) npbmz_result_free(result);
@@ -349,7 +347,6 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
 
 void npbmz_result_free(npbmz_result *r) {
     run_result_free(&r->run);
-    free(r->zone_sums);
-    free(r->rank_phase_s);
+    free_all(r->zone_sums, r->rank_phase_s);
     memset(r, 0, sizeof *r);
 }

@@ -7,6 +7,7 @@
 #include "npbmz/host/exact.h"
 #include "npbmz/mesh/faces.h"
 #include "npbmz/mesh/mesh.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,8 +263,7 @@ evn_status setup_open_exchange(struct run *run) {
     if (!status)
         status =
             evn_exchange_open(&run->exchange, run->loop, sizeof(double), 4 * p->zones, face, block);
-    free(face);
-    free(block);
+    free_all(face, block);
     return status;
 }
 
@@ -278,8 +278,5 @@ void setup_give_back(struct run *run) {
         for (int i = 0; s->of && i < s->count; i++) free(s->of[i].memory);
         free(s->of);
     }
-    free(run->scratch);
-    free(run->gpu);
-    free(run->region);
-    free(run->at);
+    free_all(run->scratch, run->gpu, run->region, run->at);
 }

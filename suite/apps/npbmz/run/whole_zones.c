@@ -4,6 +4,7 @@
 #include "npbmz/device/border.kernel.h"
 #include "npbmz/mesh/faces.h"
 #include "npbmz/mesh/mesh.h"
+#include "common/run/free_all.h"
 #include <evener/exchange.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -44,10 +45,7 @@ void whole_zones_close(struct whole_zones *w) {
     if (!w) return;
     for (int s = 0; w->queue && s < w->spaces; s++) evn_queue_close(w->queue[s]);
     pthread_mutex_destroy(&w->turn);
-    free(w->queue);
-    free(w->none);
-    free(w->face);
-    free(w);
+    free_all(w->queue, w->none, w->face, w);
 }
 
 void whole_zones_lose(struct whole_zones *w, int space) {

@@ -7,6 +7,7 @@
 #include "common/cli/message.h"
 #include "npbmz/npbmz.h"
 #include "common/cli/options.h"
+#include "common/run/free_all.h"
 #include <evener/exchange.h>
 #include <math.h>
 #include <stdio.h>
@@ -162,8 +163,7 @@ static evn_status row(const struct study *s, const evn_machine *machine, const s
     evn_place_close(place);
     evn_schedule_close(schedule);
     evn_units_close(units);
-    free(bytes);
-    free(region);
+    free_all(bytes, region);
     return status;
 }
 
@@ -196,8 +196,7 @@ static evn_status study(struct study *s, const evn_machine *machine, int max) {
             "ours.\n",
             s->faces ? "face after face" : "neighbours copied whole there and back");
     for (int z = 0; s->block && z < zones; z++) free(s->block[z]);
-    free(s->block);
-    free(s->face);
+    free_all(s->block, s->face);
     return status;
 }
 

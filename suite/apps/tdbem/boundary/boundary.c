@@ -2,6 +2,7 @@
 #include "tdbem/boundary/boundary.h"
 #include "tdbem/boundary/filter.h"
 #include "common/run/hash.h"
+#include "common/run/free_all.h"
 #include <evener/number.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +11,7 @@
 void boundary_close(struct boundary *b) {
     if (!b) return;
     for (int f = 0; f < b->filters; f++) free(b->of[f].pole);
-    free(b->of);
-    free(b->beta);
-    free(b->filter);
-    free(b->text);
-    free(b);
+    free_all(b->of, b->beta, b->filter, b->text, b);
 }
 
 double complex boundary_value(const struct boundary *b, int triangle, double w) {

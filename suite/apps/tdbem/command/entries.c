@@ -2,6 +2,7 @@
 #include "common/cli/message.h"
 #include "tdbem/command/state.h"
 #include "tdbem/matrices/slices.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +55,7 @@ int entries_print(const struct state *s) {
     for (int e = 0; !status && e < count; e++)
         printf("%d,%d,%d,%.17g\n", (int)row[3 * e], (int)row[3 * e + 1], (int)row[3 * e + 2],
                entry[e].value);
-    free(entry);
-    free(present);
-    free(row);
+    free_all(entry, present, row);
     mesh_close(mesh);
     return status ? give_up(status) : EXIT_DONE;
 }

@@ -2,6 +2,7 @@
 #include "common/cli/lines.h"
 #include "common/cli/message.h"
 #include "tdbem/command/state.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -112,8 +113,4 @@ int waves_source(struct state *s, const double at[3]) {
     return 0;
 }
 
-void waves_close(struct state *s) {
-    free(s->wave);
-    free(s->incidence);
-    free(s->name);
-}
+void waves_close(struct state *s) { free_all(s->wave, s->incidence, s->name); }

@@ -1,6 +1,7 @@
 /* Making the far field: cells, skeletons, then the row-vectors between far cells' skeletons. */
 #include "tdbem/fast/far.h"
 #include "common/run/ranks.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -417,25 +418,17 @@ evn_status far_gather(const struct far *f, far_state *state, evn_cluster *cluste
             ranks_share(cluster, mine.data, (int)mine.count, sizeof *all, (void **)&all, &count);
     for (size_t e = 0; !status && e < (size_t)count; e += 2 + (size_t)all[e + 1])
         memcpy(state + (size_t)all[e], all + e + 2, (size_t)all[e + 1] * sizeof *state);
-    free(mine.data);
-    free(all);
+    free_all(mine.data, all);
     return status;
 }
 
 void far_close(struct far *f) {
     if (!f) return;
     for (int a = 0; f->target && a < f->skeletons->cells; a++) {
-        free(f->target[a].pair);
-        free(f->target[a].first);
-        free(f->target[a].value);
-        free(f->target[a].wide);
+        free_all(f->target[a].pair, f->target[a].first, f->target[a].value, f->target[a].wide);
     }
     for (int level = 0; level <= OCTREE_LEVELS; level++) free(f->level[level].work);
-    free(f->target);
-    free(f->rest);
-    free(f->near);
-    free(f->ring);
-    free(f->local);
+    free_all(f->target, f->rest, f->near, f->ring, f->local);
     skeletons_close(f->skeletons);
     free(f);
 }

@@ -1,6 +1,7 @@
 /* Tables for groups of items, level by level, and launches before and after each period. */
 #include "tdbem/fast/far_gpu.h"
 #include "tdbem/fast/far.kernel.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,14 +82,8 @@ static evn_status open_tables(struct tables *t, const struct far *f) {
 }
 
 static void close_tables(struct tables *t) {
-    free(t->target.data);
-    free(t->vertex.data);
-    free(t->source.data);
-    free(t->link.data);
-    free(t->candidate.data);
-    free(t->weight[SOURCES]);
-    free(t->weight[TARGETS]);
-    free(t->entry);
+    free_all(t->target.data, t->vertex.data, t->source.data, t->link.data, t->candidate.data,
+             t->weight[SOURCES], t->weight[TARGETS], t->entry);
 }
 
 static void add_groups(struct table *t, struct far_rows rows) {
@@ -318,10 +313,7 @@ void far_gpu_close(struct far_gpu *g) {
                             g->value,        g->weight,        g->rest};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++) evn_buffer_close(buffer[i]);
     if (g->queue) evn_queue_close(g->queue);
-    free(g->there);
-    free(g->state);
-    free(g->is_fast);
-    free(g);
+    free_all(g->there, g->state, g->is_fast, g);
 }
 
 /* ---- states ---- */

@@ -2,6 +2,7 @@
 #include "tdbem/fast/skeleton.h"
 #include "tdbem/fast/spots.h"
 #include "common/run/ranks.h"
+#include "common/run/free_all.h"
 #include <evener/crew.h>
 #include <math.h>
 #include <stdlib.h>
@@ -265,12 +266,7 @@ static int room_open(struct room *w, int n) {
 }
 
 static void room_close(struct room *w) {
-    free(w->value);
-    free(w->row);
-    free(w->gram);
-    free(w->factor);
-    free(w->left);
-    free(w->pivot);
+    free_all(w->value, w->row, w->gram, w->factor, w->left, w->pivot);
 }
 
 /* Room for its vertices and weights. 0: no memory. */
@@ -383,8 +379,7 @@ static evn_status share(const struct field *f, struct skeletons *all, const int 
     at = every;
     for (int n = 0; !status && ok && n < count; at += numbers_of(skeleton_at(all, cell, n++)))
         if (n < from || n >= to) ok = take_numbers(skeleton_at(all, cell, n), at);
-    free(mine);
-    free(every);
+    free_all(mine, every);
     return status ? status : ranks_agreed(f->is.cluster, ok ? EVN_OK : no_memory());
 }
 
@@ -474,11 +469,9 @@ void skeletons_close(struct skeletons *all) {
     if (!all) return;
     for (int side = 0; side < SIDES; side++) {
         for (int a = 0; all->of[side] && a < all->cells; a++) {
-            free(all->of[side][a].vertex);
-            free(all->of[side][a].weight);
+            free_all(all->of[side][a].vertex, all->of[side][a].weight);
         }
         free(all->of[side]);
     }
-    free(all->has);
-    free(all);
+    free_all(all->has, all);
 }

@@ -9,6 +9,7 @@
  * The exponential is its series, so an entry is a polynomial in s. */
 #include "tdbem/fast/vectors.h"
 #include "tdbem/matrices/lanes.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,7 @@ evn_status vectors_open(struct vectors *v, const struct mesh *mesh, const struct
 void vectors_close(struct vectors *v) { spots_close(&v->spots); }
 
 void vectors_block_close(struct vectors_block *b) {
-    free(b->first);
-    free(b->value);
-    free(b->field);
+    free_all(b->first, b->value, b->field);
     *b = (struct vectors_block){0};
 }
 
@@ -143,8 +142,7 @@ static vec find_first(const struct vectors *v, const int *row, int lanes, int co
 static evn_status make_room(struct vectors_block *b, const struct vectors *v, size_t entries,
                             size_t fields) {
     if (!b->first || entries > b->entries) {
-        free(b->first);
-        free(b->value);
+        free_all(b->first, b->value);
         b->entries = entries;
         b->first = malloc((entries + 1) * sizeof *b->first);
         b->value = malloc((entries + 1) * (size_t)v->taps.count * sizeof *b->value);

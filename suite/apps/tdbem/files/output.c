@@ -1,5 +1,6 @@
 /* Contents of a march's output files. */
 #include "tdbem/files/output.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +91,7 @@ evn_status output_probes(FILE *out, enum format format, const struct probes *fro
         probes_npz(&z, from);
         npz_close(&z);
     }
-    free(time);
-    free(scattered);
-    free(total);
+    free_all(time, scattered, total);
     return ok ? EVN_OK : no_memory();
 }
 
@@ -136,8 +135,7 @@ evn_status output_vertices(FILE *out, enum format format, const struct table *t,
         npz_close(&z);
     }
     const int ok = time && a;
-    free(time);
-    free(a);
+    free_all(time, a);
     return ok ? EVN_OK : no_memory();
 }
 
@@ -166,10 +164,7 @@ evn_status spectra_open(struct spectra *s, int count, const double *w, int colum
 }
 
 void spectra_close(struct spectra *s) {
-    free(s->w);
-    free(s->a);
-    free(s->incident);
-    free(s->carried);
+    free_all(s->w, s->a, s->incident, s->carried);
     *s = (struct spectra){0};
 }
 

@@ -3,6 +3,7 @@
 #include "tdbem/files/response.h"
 #include "tdbem/files/sofa.h"
 #include "tdbem/files/wav.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -118,8 +119,7 @@ evn_status output_transfer(FILE *out, enum format format, const struct probes *f
     evn_status status = h ? EVN_OK : no_memory();
     if (h && format == FORMAT_CSV) transfer_csv(out, from, count, w, h);
     if (h && format == FORMAT_NPZ) status = transfer_npz(out, from, count, w, h);
-    free(h);
-    free(own);
+    free_all(h, own);
     return status;
 }
 
@@ -242,8 +242,6 @@ evn_status output_impulse(FILE *out, enum format format, const struct probes *fr
         status =
             sofa_write(out, &(struct sofa){is->rate, is->samples, is->first, from->count, from->at,
                                            from->incident, value + 1, (size_t)columns, 2});
-    free(value);
-    free(h);
-    free(w);
+    free_all(value, h, w);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Opening incident waves: what is known of each triangle before the first step. */
 #include "tdbem/incident/incident.h"
 #include "tdbem/mesh/geometry.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,13 +343,6 @@ evn_status incident_open(struct incident **out, const struct mesh *mesh, enum td
 
 void incident_close(struct incident *in) {
     if (!in) return;
-    free(in->wave);
-    free(in->block);
-    free(in->sphere);
-    free(in->share);
-    free(in->begin);
-    free(in->where);
-    free(in->now);
-    free(in->next);
-    free(in);
+    free_all(in->wave, in->block, in->sphere, in->share, in->begin, in->where, in->now, in->next,
+             in);
 }

@@ -2,6 +2,7 @@
 #include "tdbem/incident/signal.h"
 #include "common/run/hash.h"
 #include "tdbem/incident/signal_file.h"
+#include "common/run/free_all.h"
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -198,7 +199,5 @@ evn_status signal_open(struct signal **out, const char *path) {
 
 void signal_close(struct signal *s) {
     if (!s) return;
-    free(s->sample);
-    free(s->node);
-    free(s);
+    free_all(s->sample, s->node, s);
 }

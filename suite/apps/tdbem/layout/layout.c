@@ -1,6 +1,7 @@
 /* Conversion of slices into layouts: first all positions, then each slice is copied. */
 #include "tdbem/layout/layout_inside.h"
 #include "tdbem/layout/kernel_rows.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -261,11 +262,7 @@ static int each_slice(struct layout *a, const struct slices *s, int from, int to
 #pragma omp for schedule(dynamic, 8)
         for (int j = from; j < to; j++)
             if (!failed) place(a, s, &w, j);
-        free(w.v);
-        free(w.other);
-        free(w.at);
-        free(w.cut);
-        free(w.sorted);
+        free_all(w.v, w.other, w.at, w.cut, w.sorted);
     }
     return failed;
 }
@@ -376,11 +373,7 @@ static void place_block(struct layout *a, int block) {
 static int worth_strips(const struct layout *a) { return 3 * a->nnz >= 2 * a->values; }
 
 static void forget(struct layout *a) {
-    free(a->slice);
-    free(a->tile_row);
-    free(a->part);
-    free(a->begin);
-    free(a->away);
+    free_all(a->slice, a->tile_row, a->part, a->begin, a->away);
     a->slice = a->tile_row = NULL;
     a->part = NULL;
     a->begin = NULL;
@@ -590,7 +583,6 @@ double layout_full_least(const struct slices *s, int rows, int every, int count,
         const int n = layout_gather(&walk, 0, rows, INT_MAX - 1, &value, v);
         sum += least_from_first(v, n, count, size, least);
     }
-    free(v);
-    free(least);
+    free_all(v, least);
     return columns ? sum / columns : NAN;
 }

@@ -2,6 +2,7 @@
  * a few where the rows' starts lie too far apart for one. */
 #include "tdbem/layout/layout_inside.h"
 #include "tdbem/layout/kernel_rows.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,11 +137,7 @@ int layout_strips(struct layout *a, const struct slices *s, int from, int to) {
         for (int b = 0; b < a->blocks; b++)
             if (!failed && a->slice[b] >= from && a->slice[b + 1] <= to)
                 place_block(a, s, &w, &is, b);
-        free(w.walk);
-        free(w.value);
-        free(w.has);
-        free(w.v);
-        free(w.cut);
+        free_all(w.walk, w.value, w.has, w.v, w.cut);
     }
     return failed;
 }

@@ -1,6 +1,7 @@
 /* Two threads read, so that one block's memory is made while another one's bytes come. One lock
  * guards all that is known of blocks; it is not held while reading. */
 #include "tdbem/layout/stream.h"
+#include "common/run/free_all.h"
 #include <errno.h>
 #include <evener/clock.h>
 #include <evener/text.h>
@@ -314,10 +315,7 @@ void stream_close(struct stream *s) {
     pthread_mutex_destroy(&s->lock);
     if (s->direct >= 0) close(s->direct);
     if (s->fd >= 0) close(s->fd);
-    free(s->folder);
-    free(s->block);
-    free(s->order);
-    free(s);
+    free_all(s->folder, s->block, s->order, s);
 }
 
 /* ---- use ---- */
@@ -357,9 +355,7 @@ static void put_in_order(struct stream *s, const int *owner) {
         s->order[i] = ranked[i].block;
         s->block[ranked[i].block].rank = i;
     }
-    free(ranked);
-    free(all);
-    free(before);
+    free_all(ranked, all, before);
 }
 
 void stream_order(struct stream *s, const int *owner) {

@@ -4,6 +4,7 @@
 #include "tdbem/march/march_far.h"
 #include "tdbem/march/march_ranks.h"
 #include "common/run/hash.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -526,10 +527,7 @@ evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
 }
 
 void tdbem_result_free(tdbem_result *r) {
-    free(r->column);
-    free(r->solution);
-    free(r->group_s);
-    free(r->group_blocks);
+    free_all(r->column, r->solution, r->group_s, r->group_blocks);
     run_result_free(&r->run);
     memset(r, 0, sizeof *r);
 }

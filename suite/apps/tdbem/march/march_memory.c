@@ -5,6 +5,7 @@
  * triangles give in each row where dp/dn = (1/c) dp/dt, and the filter of y is what they give. Of a
  * pole that takes one complex number a row. */
 #include "tdbem/march/march.h"
+#include "common/run/free_all.h"
 #include <complex.h>
 #include <stdlib.h>
 
@@ -19,11 +20,7 @@ struct memory {
 void memory_close(struct march *m) {
     struct memory *y = m->memory;
     if (!y) return;
-    free(y->filter);
-    free(y->step);
-    free(y->weight);
-    free(y->state);
-    free(y);
+    free_all(y->filter, y->step, y->weight, y->state, y);
     m->memory = NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "common/run/hash.h"
 #include "common/run/ranks.h"
 #include "tdbem/summation/summation_gpu.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,17 +75,8 @@ evn_status ranks_open(struct march *m) {
 void ranks_close(struct march *m) {
     struct ranks *r = m->ranks;
     if (!r) return;
-    free(r->of);
-    free(r->owner);
-    free(r->block);
-    free(r->first);
-    free(r->nodes);
-    free(r->node);
-    free(r->sent);
-    free(r->come);
-    free(r->out);
-    free(r->in);
-    free(r);
+    free_all(r->of, r->owner, r->block, r->first, r->nodes, r->node, r->sent, r->come, r->out,
+             r->in, r);
 }
 
 /* ---- sums ---------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,16 +334,12 @@ evn_status room_begin_tables(struct march *m) {
 
 void room_give_back_column(struct march *m) {
     history_close(m->past);
-    free(m->a);
-    free(m->before);
-    free(m->points.value);
-    free(m->vertices.value);
+    free_all(m->a, m->before, m->points.value, m->vertices.value);
     spectra_close(&m->spectra);
     for (int i = 0; i < OUTPUTS; i++) evn_output_close(m->output[i].file);
     free(m->mark.sums);
     memory_close(m);
-    free(m->far);
-    free(m->folder);
+    free_all(m->far, m->folder);
 }
 
 void room_give_back(struct march *m) {
@@ -352,24 +349,14 @@ void room_give_back(struct march *m) {
     sums_close_devices(m);
     ranks_close(m);
     columns_close(m);
-    free(m->busy);
-    free(m->node);
-    free(m->reader);
+    free_all(m->busy, m->node, m->reader);
     evn_loop_close(m->loop);
     evn_crew_close(m->crew);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
     free(m->scratch);
     for (int u = 0; m->first && u < evn_units_count(m->units); u++) free(m->first[u]);
-    free(m->first);
-    free(m->first_core);
-    free(m->sums);
-    free(m->total);
-    free(m->load);
-    free(m->b);
-    free(m->scattered);
-    free(m->shown_cell);
-    free(m->shown_field);
-    free(m->vertex);
+    free_all(m->first, m->first_core, m->sums, m->total, m->load, m->b, m->scattered, m->shown_cell,
+             m->shown_field, m->vertex);
     room_give_back_column(m);
     states_close(&m->states);
     timed_close(&m->timed);

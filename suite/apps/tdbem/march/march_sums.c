@@ -8,6 +8,7 @@
 #include "tdbem/layout/stream.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -230,11 +231,7 @@ void sums_close_devices(struct march *m) {
     free(m->fast);
     for (int s = 0; m->fetched && s < evn_place_spaces(m->place); s++) free(m->fetched[s]);
     evn_place_close(m->place);
-    free(m->fetched);
-    free(m->owner);
-    free(m->device);
-    free(m->gpu);
-    free(m->region);
+    free_all(m->fetched, m->owner, m->device, m->gpu, m->region);
 }
 
 evn_status sums_make(struct march *m, int again) {

@@ -3,6 +3,7 @@
 #include "tdbem/matrices/matrices_file.h"
 #include "common/checkpoint/checkpoint_io.h"
 #include "common/run/ranks.h"
+#include "common/run/free_all.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <stdlib.h>
@@ -29,9 +30,7 @@ struct matrices_file {
 void matrices_file_close(struct matrices_file *f) {
     if (!f) return;
     if (f->fd >= 0) close(f->fd);
-    free(f->blind);
-    free(f->piece);
-    free(f);
+    free_all(f->blind, f->piece, f);
 }
 
 /* ---- carrying ---- */

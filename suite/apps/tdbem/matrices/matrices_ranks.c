@@ -4,6 +4,7 @@
  * value), the same to all. */
 #include "tdbem/matrices/matrices_ranks.h"
 #include "common/run/ranks.h"
+#include "common/run/free_all.h"
 #include <evener/crew.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +80,7 @@ evn_status handout_open(struct handout **out, const tdbem *p) {
 void handout_close(struct handout *h) {
     if (!h) return;
     for (int r = 0; h->near && r < h->ranks; r++) free(h->near[r].memory);
-    free(h->near);
-    free(h->now.memory);
-    free(h->out);
-    free(h->in);
-    free(h);
+    free_all(h->near, h->now.memory, h->out, h->in, h);
 }
 
 /* Room for `more` elements behind those there are; NULL: no memory. */
@@ -217,8 +214,7 @@ static evn_status exchange_now(struct handout *h, tdbem *p, struct slices_csr *m
     }
     if (!status) status = evn_cluster_exchange(p->cluster, EVN_OK, h->out, h->in);
     if (!status) place_now(p, m, h);
-    free(counts);
-    free(room);
+    free_all(counts, room);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* Slices of near row-vectors, column by column. */
 #include "tdbem/matrices/near.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 
 int near_last(int group) {
@@ -45,13 +46,7 @@ evn_status near_open(struct near **out, int columns, int from, int to, int last)
 
 void near_close(struct near *n) {
     if (!n) return;
-    free(n->s.run_start);
-    free(n->s.begin);
-    free(n->s.run);
-    free(n->s.first);
-    free(n->s.count);
-    free(n->s.value);
-    free(n);
+    free_all(n->s.run_start, n->s.begin, n->s.run, n->s.first, n->s.count, n->s.value, n);
 }
 
 /* To the last run of its column, of which there are some from `begin` on, if it follows on. */

@@ -13,6 +13,7 @@
  * not symmetric, nearly all of them twice where they are. M_0 of columns beyond the border is made
  * beside, since the skew lag needs its transpose. */
 #include "tdbem/matrices/slices_inside.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,16 +120,12 @@ static int colour_tiles(struct plan *p) {
     for (int b = 0; ok && b < p->patches; b++)
         for (int a = 0; a <= b; a++)
             p->tile[used[colour[tile_number(a, b)]]++] = (struct tile){a, b};
-    free(colour);
-    free(used);
+    free_all(colour, used);
     return ok;
 }
 
 static void plan_close(struct plan *p) {
-    free(p->touch_start);
-    free(p->touch);
-    free(p->colour_start);
-    free(p->tile);
+    free_all(p->touch_start, p->touch, p->colour_start, p->tile);
 }
 
 static void plan_size(struct plan *p, const struct body *b) {
@@ -743,12 +740,7 @@ double slices_maker_plan_bytes(const struct slices_maker *m) {
 /* ---- one interval ---- */
 
 static void job_close(struct job *job) {
-    free(job->wanted);
-    free(job->patch);
-    free(job->box);
-    free(job->begin);
-    free(job->place);
-    free(job->value);
+    free_all(job->wanted, job->patch, job->box, job->begin, job->place, job->value);
 }
 
 static evn_status job_memory(struct job *job) {
@@ -1003,9 +995,7 @@ void slices_maker_close(struct slices_maker *m) {
     if (!m) return;
     slices_close(m->s);
     slices_csr_free(&m->raw);
-    free(m->has_raw);
-    free(m->admittance.beta);
-    free(m->admittance.row);
+    free_all(m->has_raw, m->admittance.beta, m->admittance.row);
     plan_close(&m->plan);
     quadrature_close(&m->quadrature);
     body_close(&m->body);

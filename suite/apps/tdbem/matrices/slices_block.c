@@ -1,6 +1,7 @@
 /* Row-vectors of any rows in any columns: all pairs of the triangles around the rows with those
  * around the columns, each once. */
 #include "tdbem/matrices/slices_inside.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,10 +67,7 @@ struct slices_desk {
     int *point_row;
 };
 
-static void side_close(struct side *s) {
-    free(s->place);
-    free(s->of);
-}
+static void side_close(struct side *s) { free_all(s->place, s->of); }
 
 static void desk_close(struct slices_desk *d) {
     if (!d) return;
@@ -77,10 +75,7 @@ static void desk_close(struct slices_desk *d) {
     free(d->mark);
     side_close(&d->row);
     side_close(&d->column);
-    free(d->outer);
-    free(d->point);
-    free(d->point_row);
-    free(d);
+    free_all(d->outer, d->point, d->point_row, d);
 }
 
 static int side_open(struct side *s, size_t triangles) {
@@ -111,10 +106,7 @@ static evn_status desk_open(struct slices_desk **out, const struct slices_body *
 
 void slices_block_close(struct slices_block *block) {
     desk_close(block->desk);
-    free(block->first);
-    free(block->count);
-    free(block->begin);
-    free(block->value);
+    free_all(block->first, block->count, block->begin, block->value);
     memset(block, 0, sizeof *block);
 }
 
@@ -152,8 +144,7 @@ static evn_status block_points(struct slices_desk *d, const int *row, int rows) 
     const struct body *b = &s->body;
     size_t n = 0;
     for (int i = 0; i < rows; i++) n += row[i] >= b->vertices;
-    free(d->point);
-    free(d->point_row);
+    free_all(d->point, d->point_row);
     d->points = 0;
     d->point = malloc((n + 1) * sizeof *d->point);
     d->point_row = malloc((n + 1) * sizeof *d->point_row);
@@ -190,9 +181,7 @@ static evn_status block_room(struct slices_block *block) {
     struct slices_desk *d = block->desk;
     const size_t vectors = (size_t)block->rows * (size_t)block->columns;
     if (block->first && vectors <= d->vectors) return EVN_OK;
-    free(block->first);
-    free(block->count);
-    free(block->begin);
+    free_all(block->first, block->count, block->begin);
     d->vectors = vectors;
     block->first = malloc((vectors + 1) * sizeof *block->first);
     block->count = malloc((vectors + 1) * sizeof *block->count);

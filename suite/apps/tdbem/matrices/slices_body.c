@@ -2,6 +2,7 @@
  * of a space-filling curve so that a block of them is a patch. */
 #include "tdbem/mesh/numbering.h"
 #include "tdbem/matrices/slices_inside.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,24 +149,15 @@ evn_status body_open(struct body *b, const struct mesh *mesh, double delta) {
         for (int p = 0; p < b->triangles; p++) fill_triangle(b, p);
         fill_rings(b, mark);
     }
-    free(placed);
-    free(mark);
+    free_all(placed, mark);
     if (ok) return EVN_OK;
     body_close(b);
     return evn_fail(EVN_MEMORY, "matrices: no memory for %d triangles", mesh->triangles);
 }
 
 void body_close(struct body *b) {
-    free(b->triangle);
-    free(b->corner);
-    free(b->centre);
-    free(b->radius);
-    free(b->inner);
-    free(b->x);
-    free(b->ring_start);
-    free(b->ring);
-    free(b->star_start);
-    free(b->star);
+    free_all(b->triangle, b->corner, b->centre, b->radius, b->inner, b->x, b->ring_start, b->ring,
+             b->star_start, b->star);
     for (int f = 0; f < FIELDS; f++) free(b->field[f]);
     memset(b, 0, sizeof *b);
 }

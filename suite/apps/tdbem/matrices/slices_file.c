@@ -8,6 +8,7 @@
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/matrices/slices_inside.h"
 #include "common/checkpoint/checkpoint_io.h"
+#include "common/run/free_all.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <fcntl.h>
@@ -245,9 +246,7 @@ evn_status slices_writer_commit(struct slices_writer *w, const struct slices *s)
 void slices_writer_close(struct slices_writer *w) {
     if (!w) return;
     evn_output_close(w->file);
-    free(w->path);
-    free(w->column);
-    free(w);
+    free_all(w->path, w->column, w);
 }
 
 evn_status slices_save(const struct slices *s, const struct mesh *mesh,
@@ -550,8 +549,7 @@ void slices_reader_close(struct slices_reader *in) {
     if (in->file) fclose(in->file);
     free(in->column);
     slices_close(in->s);
-    free(in->path);
-    free(in);
+    free_all(in->path, in);
 }
 
 evn_status slices_load(struct slices **out, const struct mesh *mesh,

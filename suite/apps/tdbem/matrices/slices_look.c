@@ -1,17 +1,12 @@
 /* Queries about slices: row-vectors, single matrices, the mass matrix. */
 #include "tdbem/matrices/slices.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
 void slices_close(struct slices *s) {
     if (!s) return;
-    free(s->run_start);
-    free(s->run);
-    free(s->first);
-    free(s->count);
-    free(s->begin);
-    free(s->value);
-    free(s);
+    free_all(s->run_start, s->run, s->first, s->count, s->begin, s->value, s);
 }
 
 void slices_mass(const struct mesh *m, const double *x, double *y) {
@@ -104,9 +99,7 @@ evn_status slices_matrix(struct slices_csr *m, const struct slices *s, int k, in
 }
 
 void slices_csr_free(struct slices_csr *m) {
-    free(m->start);
-    free(m->column);
-    free(m->value);
+    free_all(m->start, m->column, m->value);
     memset(m, 0, sizeof *m);
 }
 

@@ -14,6 +14,7 @@
  * behind the interval measure the interval's as rows. */
 #include "tdbem/matrices/slices_inside.h"
 #include "tdbem/mesh/geometry.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -222,9 +223,7 @@ static int lowest(const struct arrays *s, const int corner[3]) {
 static void arrays_close(struct arrays *s) {
     for (int c = 0; c < 3; c++) free(s->x[c]);
     for (int c = 0; c < 9; c++) free(s->corner[c]);
-    free(s->slot);
-    free(s->rank);
-    free(s->needed);
+    free_all(s->slot, s->rank, s->needed);
 }
 
 /* How many triangles have each row as their lowest, to needed[row + 1 - from]; and which vertices
@@ -280,11 +279,7 @@ static int reach_open(struct reach *w, const struct arrays *s) {
     return w->low && w->near2 && w->far2;
 }
 
-static void reach_close(struct reach *w) {
-    free(w->low);
-    free(w->near2);
-    free(w->far2);
-}
+static void reach_close(struct reach *w) { free_all(w->low, w->near2, w->far2); }
 
 /* Squared distance of a point to a triangle. */
 static double point_distance2(const struct shells_triangle *t, const double x[3]) {
@@ -660,8 +655,7 @@ evn_status ranges_runs(struct slices *s, const struct slices_options *options, c
 
 evn_status ranges_room(struct slices *s, int from, int to) {
     const size_t entries = slices_before(s, to) - slices_before(s, from);
-    free(s->first);
-    free(s->count);
+    free_all(s->first, s->count);
     s->low = from;
     s->high = to;
     s->first = malloc((entries + 1) * sizeof *s->first);

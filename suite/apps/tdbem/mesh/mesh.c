@@ -7,6 +7,7 @@
 #include "tdbem/mesh/mesh_make.h"
 #include "tdbem/mesh/mesh_tree.h"
 #include "tdbem/mesh/mesh_twice.h"
+#include "common/run/free_all.h"
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -44,13 +45,7 @@ evn_status mesh_new(struct mesh **out, int vertices, const double (*x)[3], int t
 
 void mesh_close(struct mesh *m) {
     if (!m) return;
-    free(m->x);
-    free(m->corner);
-    free(m->number);
-    free(m->same);
-    free(m->part_name);
-    free(m->part);
-    free(m);
+    free_all(m->x, m->corner, m->number, m->same, m->part_name, m->part, m);
 }
 
 evn_status mesh_open(struct mesh **out, const char *what) { return mesh_open_scaled(out, what, 1); }
@@ -503,10 +498,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
     unsigned char *whole = calloc((size_t)m->components, 1);
     signed char *odd = calloc((size_t)m->components, 1);
     if (!volume || !size || !whole || !odd) {
-        free(volume);
-        free(size);
-        free(whole);
-        free(odd);
+        free_all(volume, size, whole, odd);
         return evn_fail(EVN_MEMORY, "mesh: no memory for %d components", m->components);
     }
     for (int t = 0; t < m->triangles; t++) {
@@ -552,10 +544,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
     else if (!status && m->components > 1 && !m->cavities)
         mesh_note(m, "%d separate components: a union of bodies may have failed in the mesher",
                   m->components);
-    free(volume);
-    free(size);
-    free(whole);
-    free(odd);
+    free_all(volume, size, whole, odd);
     return status;
 }
 
@@ -690,9 +679,6 @@ evn_status mesh_check_read(struct mesh *m, const char *name) {
     if (!status) note_folds(m, across);
     if (!status) status = measure(m);
     if (!status && m->components > 1) status = mesh_twice(m, name, component);
-    free(across);
-    free(component);
-    free(queue);
-    free(turn);
+    free_all(across, component, queue, turn);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Bodies of cubes of a lattice: a box, whose coplanar and right-angled triangles are the degenerate
  * case of every formula, and an aircraft, the shape of the published case of TD-BEM. */
 #include "tdbem/mesh/mesh_make.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,7 @@ static evn_status surface_end(struct surface *s, struct mesh **out, evn_status s
     if (!status)
         status = mesh_new(out, s->vertices, (const double(*)[3])s->x, s->triangles,
                           (const int(*)[3])s->corner);
-    free(s->number);
-    free(s->x);
-    free(s->corner);
+    free_all(s->number, s->x, s->corner);
     return status;
 }
 

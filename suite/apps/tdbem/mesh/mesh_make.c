@@ -1,5 +1,6 @@
 /* Bodies made on request, and the icosphere, whose exact solution is known. */
 #include "tdbem/mesh/mesh_make.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,9 +124,6 @@ evn_status mesh_sphere(struct mesh **out, int level) {
         }
         status = mesh_new(out, vertices, (const double(*)[3])x, triangles, (const int(*)[3])corner);
     }
-    free(x);
-    free(corner);
-    free(finer);
-    free(middle);
+    free_all(x, corner, finer, middle);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "tdbem/mesh/mesh_mend.h"
 #include "tdbem/mesh/mesh_cells.h"
 #include "tdbem/mesh/mesh_polygon.h"
+#include "common/run/free_all.h"
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -285,9 +286,6 @@ evn_status mesh_mend(struct mesh **out, struct source *s) {
                         .part = malloc((s->corners + 1) * sizeof *m.part)};
     evn_status status = m.corner && m.same && m.triangle && m.part ? make(out, &m) : no_memory(s);
     if (!status) tell(*out, &m);
-    free(m.corner);
-    free(m.same);
-    free(m.triangle);
-    free(m.part);
+    free_all(m.corner, m.same, m.triangle, m.part);
     return status;
 }

@@ -3,6 +3,7 @@
  * the largest shadow. */
 #include "tdbem/mesh/mesh_polygon.h"
 #include "tdbem/mesh/geometry.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +162,6 @@ const char *polygon_cut(const double (*x)[3], const int *corner, int n, int (*tr
         o.before = o.next + n;
         why = cut(&o, n, triangle, where);
     }
-    free(o.p);
-    free(o.next);
-    free(o.worth);
+    free_all(o.p, o.next, o.worth);
     return why;
 }

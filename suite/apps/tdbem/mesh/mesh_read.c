@@ -3,6 +3,7 @@
 #include "tdbem/mesh/mesh_formats.h"
 #include "tdbem/mesh/mesh_mend.h"
 #include "common/cli/input.h"
+#include "common/run/free_all.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +69,6 @@ evn_status mesh_read(struct mesh **out, const char *file) {
     evn_status status = folder ? EVN_OK : source_load(&s, file);
     if (!status) status = reader(&s);
     if (!status) status = mesh_mend(out, &s);
-    free(s.data);
-    free(s.x);
-    free(s.polygon);
-    free(s.corner);
-    free(s.tag);
-    free(s.part_name);
+    free_all(s.data, s.x, s.polygon, s.corner, s.tag, s.part_name);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Triangles are turned alike first, over the edges that two of them share. */
 #include "tdbem/mesh/mesh_thicken.h"
 #include "tdbem/mesh/geometry.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,9 +177,7 @@ static evn_status make(struct mesh **out, const struct sheet *s, double thicknes
     }
     if (!status) status = mesh_new(out, 2 * n, (const double(*)[3])x, count, (const int(*)[3]) new);
     if (!status) status = take_parts(*out, m, origin);
-    free(x);
-    free(new);
-    free(origin);
+    free_all(x, new, origin);
     return status;
 }
 
@@ -207,11 +206,6 @@ evn_status mesh_thicken(struct mesh **out, const struct mesh *open, double thick
         find_normals(&s);
         status = make(out, &s, thickness);
     }
-    free(s.edge);
-    free(s.across);
-    free(s.turn);
-    free(s.queue);
-    free(s.normal);
-    free(s.place);
+    free_all(s.edge, s.across, s.turn, s.queue, s.normal, s.place);
     return status;
 }

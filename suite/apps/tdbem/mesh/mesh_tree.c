@@ -2,6 +2,7 @@
 #include "tdbem/mesh/mesh_tree.h"
 #include "tdbem/mesh/geometry.h"
 #include "tdbem/mesh/numbering.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,9 +109,7 @@ evn_status mesh_tree_open(struct mesh_tree **out, const struct mesh *m) {
 
 void mesh_tree_close(struct mesh_tree *tree) {
     if (!tree) return;
-    free(tree->triangle);
-    free(tree->box);
-    free(tree);
+    free_all(tree->triangle, tree->box, tree);
 }
 
 /* ---- walks: leaf after leaf whose box the question is about ---- */

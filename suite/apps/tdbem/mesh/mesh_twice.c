@@ -1,6 +1,7 @@
 /* Vertices of components that lie on each other, by a table of cells. */
 #include "tdbem/mesh/mesh_twice.h"
 #include "tdbem/mesh/mesh_cells.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -83,8 +84,6 @@ evn_status mesh_twice(struct mesh *m, const char *name, const int *component) {
         status = say(m, name, other, away);
     }
     cells_close(&cells);
-    free(of);
-    free(other);
-    free(away);
+    free_all(of, other, away);
     return status;
 }

@@ -1,5 +1,6 @@
 /* What the types of VTK's cells mean (VTK's file formats: vtkCellType.h has their numbers). */
 #include "tdbem/mesh/mesh_vtk.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -69,8 +70,4 @@ evn_status vtk_cells_add(struct source *s, const struct vtk_cells *cells, int ty
     return status;
 }
 
-void vtk_cells_free(struct vtk_cells *cells) {
-    free(cells->corner);
-    free(cells->end);
-    free(cells->type);
-}
+void vtk_cells_free(struct vtk_cells *cells) { free_all(cells->corner, cells->end, cells->type); }

@@ -2,6 +2,7 @@
  */
 #include "tdbem/mesh/numbering.h"
 #include "tdbem/mesh/tour.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,11 +71,7 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
     int *number = malloc(n * sizeof *number), *to = malloc(n * sizeof *to);
     int *from = malloc(n * sizeof *from);
     if (!key || !x || !number || !to || !from) {
-        free(key);
-        free(x);
-        free(number);
-        free(to);
-        free(from);
+        free_all(key, x, number, to, from);
         return evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
     }
     for (int v = 0; v < m->vertices; v++) {
@@ -98,11 +95,7 @@ evn_status mesh_renumber_in(struct mesh *m, enum numbering numbering, double siz
         for (int e = 0; e < 3; e++) m->corner[t][e] = to[m->corner[t][e]];
     memcpy(m->x, x, n * sizeof *x);
     memcpy(m->number, number, n * sizeof *number);
-    free(key);
-    free(x);
-    free(number);
-    free(to);
-    free(from);
+    free_all(key, x, number, to, from);
     return status;
 }
 

@@ -2,6 +2,7 @@
  * the children of the parent's near cells. */
 #include "tdbem/mesh/octree.h"
 #include "tdbem/mesh/numbering.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,9 +142,5 @@ evn_status octree_open(struct octree **out, struct mesh *m, double size, int lev
 
 void octree_close(struct octree *c) {
     if (!c) return;
-    free(c->cell);
-    free(c->list);
-    free(c->place);
-    free(c->leaf);
-    free(c);
+    free_all(c->cell, c->list, c->place, c->leaf, c);
 }

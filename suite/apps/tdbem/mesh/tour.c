@@ -2,6 +2,7 @@
  * that an edge of the mesh joins; a vertex is left alone until one of its two neighbours on the
  * tour has changed. */
 #include "tdbem/mesh/tour.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +88,6 @@ evn_status mesh_tour(const struct mesh *m, int *at) {
             }
         }
     }
-    free(t.place);
-    free(t.begin);
-    free(t.joins);
-    free(t.done);
+    free_all(t.place, t.begin, t.joins, t.done);
     return ok ? EVN_OK : evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
 }

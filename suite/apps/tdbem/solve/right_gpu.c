@@ -1,5 +1,6 @@
 /* The incident wave's tables on a device, and three launches a step. */
 #include "tdbem/solve/right_gpu.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +98,7 @@ static evn_status send_tables(struct right_gpu *g) {
                                    ((size_t)in->vertices + 1) * sizeof *in->begin);
     if (!status) status = send_rule(g, rule);
     evn_status finished = evn_queue_finish(g->d.queue);
-    free(wave);
-    free(ends);
-    free(where);
+    free_all(wave, ends, where);
     return status ? status : finished;
 }
 
@@ -134,8 +133,7 @@ void right_gpu_close(struct right_gpu *g) {
     evn_buffer *buffer[] = {g->wave,  g->ends, g->rule,   g->share, g->begin,
                             g->where, g->load, g->before, g->total};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++) evn_buffer_close(buffer[i]);
-    free(g->kept);
-    free(g);
+    free_all(g->kept, g);
 }
 
 /* ---- a group ---- */

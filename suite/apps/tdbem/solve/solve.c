@@ -6,6 +6,7 @@
 #include "tdbem/solve/solve_mumps.h"
 #include "tdbem/solve/solve_ranks.h"
 #include "common/run/median.h"
+#include "common/run/free_all.h"
 #include <evener/plugin.h>
 #include <math.h>
 #include <stdio.h>
@@ -140,9 +141,7 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
 void solver_close(struct solver *s) {
     if (!s) return;
     if (s->mumps) s->plugin->close(s->mumps);
-    free(s->row);
-    free(s->column);
-    free(s->entry);
+    free_all(s->row, s->column, s->entry);
     solver_detach(s);
     solve_ranks_close(s->ranks);
     solve_gmres_close(s->gmres);

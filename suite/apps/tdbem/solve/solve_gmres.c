@@ -1,6 +1,7 @@
 /* Each core has the same chunks of all vectors, and the small triangular system by itself. A vector
  * is made orthogonal twice, as a whole each time. */
 #include "tdbem/solve/solve_gmres.h"
+#include "common/run/free_all.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,7 @@ struct solve_gmres {
 
 void solve_gmres_close(struct solve_gmres *s) {
     if (!s) return;
-    free(s->a);
-    free(s->b);
-    free(s->v);
-    free(s->dot);
-    free(s);
+    free_all(s->a, s->b, s->v, s->dot, s);
 }
 
 static double *zeros(size_t count) {

@@ -1,6 +1,7 @@
 /* The summation by rows: values are copied from slices row after row, and each sum is finished
  * before the next one is begun. */
 #include "tdbem/study/by_row.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 
 /* All row-vectors of row i, from M_1 on; `at` has how far each column has come. */
@@ -42,13 +43,7 @@ evn_status by_row_open(struct by_row *a, const struct slices *s, const double *x
     return there ? EVN_OK : evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
 }
 
-void by_row_close(struct by_row *a) {
-    free(a->first);
-    free(a->count);
-    free(a->value);
-    free(a->past);
-    free(a->sum);
-}
+void by_row_close(struct by_row *a) { free_all(a->first, a->count, a->value, a->past, a->sum); }
 
 void by_row_multiply(void *by_row) {
     struct by_row *a = by_row;

@@ -17,6 +17,7 @@
 #include "tdbem/matrices/slices.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_tree.h"
+#include "common/run/free_all.h"
 #include <evener/device.h>
 #include <evener/output.h>
 #include <evener/machine.h>
@@ -137,9 +138,7 @@ static evn_status sparse_open(struct sparse *a, const struct slices *s) {
 static void sparse_close(struct sparse *a) {
     for (int k = 0; a->m && k < a->count; k++)
         if (a->m[k].start) slices_csr_free(&a->m[k]);
-    free(a->m);
-    free(a->x);
-    free(a->y);
+    free_all(a->m, a->x, a->y);
 }
 
 static void sparse_multiply(void *arg) {
@@ -212,9 +211,7 @@ static void sum_all(void *arg) {
 }
 
 static void sum_close(struct sum *s) {
-    free(s->node);
-    free(s->sums);
-    free(s->scratch);
+    free_all(s->node, s->sums, s->scratch);
     history_close(s->past);
 }
 
@@ -237,8 +234,7 @@ static evn_status sum_open(struct sum *s, const struct layout *a, const struct l
         for (int b = 0; b < a->blocks; b++) all[b] = b;
         summation_nodes(a->blocks, all, a->blocks, s->node);
     }
-    free(known);
-    free(all);
+    free_all(known, all);
     return status;
 }
 
@@ -398,8 +394,7 @@ static int renumbered(const struct slices *s, const struct mesh *mesh, const int
                 out->count[j * n + i] = s->count[j * n + (size_t)was[i]];
             }
     }
-    free(was);
-    free(place);
+    free_all(was, place);
     return !ok;
 }
 
@@ -531,8 +526,7 @@ static evn_status table(struct mesh *mesh, double delta, const char *name) {
             for (int b = 0; b < SIZES; b++)
                 fill[o][b] = layout_full_fill(&other, other.rows, size[b][0], size[b][1]);
         }
-        free(other.first);
-        free(other.count);
+        free_all(other.first, other.count);
     }
     free(before);
     if (!status) print_table(s, name, fill, score, least, rate);

@@ -1,6 +1,7 @@
 /* One small layout for each power of two below the group's length. */
 #include "tdbem/summation/radiation.h"
 #include "tdbem/summation/summation.h"
+#include "common/run/free_all.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,9 +132,7 @@ void radiation_close(struct radiation *r) {
         layout_close(r->layout[m]);
         history_close(r->past[m]);
     }
-    free(r->sums);
-    free(r->scratch);
-    free(r);
+    free_all(r->sums, r->scratch, r);
 }
 
 /* One update: the latest steps of `a` into the next ones. */

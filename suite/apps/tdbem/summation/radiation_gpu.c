@@ -2,6 +2,7 @@
 #include "tdbem/summation/radiation_gpu.h"
 #include "tdbem/summation/radiation.kernel.h"
 #include "tdbem/summation/summation.h"
+#include "common/run/free_all.h"
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -175,11 +176,7 @@ static evn_status open_level(struct radiation_gpu *g, int level) {
     if (!status)
         status =
             evn_kernel_get(g->d.device, source(g->single), kernel_name(e.l), &g->level[level].add);
-    free(e.begin);
-    free(e.have);
-    free(e.first);
-    free(e.where);
-    free(e.value);
+    free_all(e.begin, e.have, e.first, e.where, e.value);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* A device's part of the summation: kernels, tables, room for the past and for sums. */
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu_inside.h"
+#include "common/run/free_all.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,16 +216,6 @@ void summation_gpu_close(struct summation_gpu *g) {
     evn_kernel_close(g->kernel);
     evn_program_close(g->program);
     evn_host_memory_close(g->home, g->device);
-    free(g->spill);
-    free(g->block);
-    free(g->pair);
-    free(g->ordered);
-    free(g->slot);
-    free(g->held);
-    free(g->known);
-    free(g->piece);
-    free(g->part);
-    free(g->regions);
-    free(g->stays);
-    free(g);
+    free_all(g->spill, g->block, g->pair, g->ordered, g->slot, g->held, g->known, g->piece, g->part,
+             g->regions, g->stays, g);
 }
