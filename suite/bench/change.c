@@ -253,13 +253,12 @@ static void print(const struct bench *b, struct times *t, const char *units, int
 }
 
 static int usage(void) {
-    fprintf(
-        stderr,
-        "bench-change: expected [BLOCKS REPLACED ROUNDS UNITS RANKS], 2 to 100 blocks a side, 1 or "
-        "more replaced, 1 to %d rounds, 1 to 64 ranks of cores; step [TASKS RANKS SCHEDULE "
-        "ROUNDS]; or paper [UNITS LATENCY_US GB_A_SECOND], 1 to 10000 units a rank, 0 to 1e6 us, "
-        "above 0 GB/s\n",
-        ROUNDS);
+    fprintf(stderr,
+            "bench-change: expected [BLOCKS REPLACED ROUNDS UNITS RANKS], 2 to 100 blocks a side, "
+            "1 or more replaced, 1 to %d rounds, 1 to 64 ranks of cores; step [TASKS RANKS "
+            "SCHEDULE ROUNDS]; or paper [UNITS LATENCY_US GB_A_SECOND], 1 to 10000 units a rank, 0 "
+            "to 1e6 us, above 0 GB/s\n",
+            ROUNDS);
     return 2;
 }
 

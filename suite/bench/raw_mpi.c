@@ -15,8 +15,6 @@ static char *mine, *created;
 static uint64_t number[2];
 static int me;
 
-/* ---- opened and closed ---- */
-
 static int open_windows(size_t max) {
     const MPI_Aint bytes = (MPI_Aint)(HEAD + max);
     int code = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, pair, &part[RAW_ALLOCATED],
@@ -68,8 +66,6 @@ static void raw_say(int code, char *text, size_t room) {
     strncat(text, of, room - 1);
 }
 
-/* ---- puts ---- */
-
 static int put(int w, size_t bytes) {
     return MPI_Put(mine, (int)bytes, MPI_BYTE, !me, HEAD, (int)bytes, MPI_BYTE, window[w]);
 }
@@ -108,8 +104,6 @@ static int put_flood(int w, size_t bytes, int times) {
     return code ? code : MPI_Send(NULL, 0, MPI_BYTE, 1, TAG, pair);
 }
 
-/* ---- messages ---- */
-
 static int message(int out, size_t bytes) {
     MPI_Request request;
     int code = out ? MPI_Isend(mine, (int)bytes, MPI_BYTE, !me, TAG, pair, &request)
@@ -130,8 +124,6 @@ static int message_flood(size_t bytes, int times) {
     }
     return code ? code : message(me, 0);
 }
-
-/* ---- all of it ---- */
 
 static int raw_ping_pong(int way, size_t bytes, int times) {
     int code = 0;

@@ -271,13 +271,12 @@ static void line(const char *spec, int tasks, int units, double noise, const str
     }
     const struct mallinfo2 full = mallinfo2();
     const int consecutive = !strncmp(spec, "guided", 6) || !strncmp(spec, "interval", 8);
-    printf(
-        "%-13s %7d x %-4d %4.0f %% %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %5d %7.3f %8.4f %6.2f "
-        "%6.2f %6.0f %8.4f\n",
-        spec, tasks, units, 100 * noise, first, worst, at[0], at[1], ratio, best(&l, consecutive),
-        known(&l, noise, consecutive), last, (double)moved / tasks, most, 100 * learnt / loop,
-        100 * late / late_loop,
-        (double)(full.uordblks + full.hblkhd - empty.uordblks - empty.hblkhd) / tasks, opened);
+    printf("%-13s %7d x %-4d %4.0f %% %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %7.4f %5d %7.3f %8.4f "
+           "%6.2f %6.2f %6.0f %8.4f\n",
+           spec, tasks, units, 100 * noise, first, worst, at[0], at[1], ratio,
+           best(&l, consecutive), known(&l, noise, consecutive), last, (double)moved / tasks, most,
+           100 * learnt / loop, 100 * late / late_loop,
+           (double)(full.uordblks + full.hblkhd - empty.uordblks - empty.hblkhd) / tasks, opened);
     fflush(stdout);
     evn_schedule_close(s);
     free(link);

@@ -11,7 +11,6 @@
 #include "common/cli/options.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/variants.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

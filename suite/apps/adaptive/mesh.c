@@ -57,8 +57,6 @@ double mesh_finest(const struct mesh *m) {
     return m->square / (m->tree.roots << m->tree.levels) / CELLS;
 }
 
-/* ---- changes ------------------------------------------------------------------------------- */
-
 int mesh_change(struct mesh *m, struct change *c, int makes, struct mesh *before) {
     struct mesh next = {.tree = c->next, .square = m->square};
     int failed = make_blocks(&next);
@@ -96,8 +94,6 @@ void mesh_bear(struct mesh *m, int leaf, const struct change *c, const struct me
         for (int i = 0; i < origins; i++)
             block_merge(m->block[leaf], before->block[c->from[first + i]], i);
 }
-
-/* ---- faces --------------------------------------------------------------------------------- */
 
 enum { FLUX = (int)(offsetof(struct block, flux) / sizeof(double)) };
 enum { FINER = (int)(offsetof(struct block, finer) / sizeof(double)) };

@@ -67,8 +67,6 @@ int quadtree_beyond(const struct quadtree *tree, int leaf, int side, int beyond[
     return beyond[0] == beyond[1] ? 1 : 2;
 }
 
-/* ---- changes ------------------------------------------------------------------------------- */
-
 /* Whether leaf t and the three behind it are all of one parent. */
 static int are_all_of_one(const struct quadtree *tree, int t) {
     const struct leaf *l = &tree->leaf[t];

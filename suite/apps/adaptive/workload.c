@@ -43,8 +43,7 @@ static int begin(struct state *s) {
     s->used = 0;
     if (!adaptive_begin(&s->mesh, &s->problem)) return 0;
     return give_up(evn_fail(EVN_MEMORY,
-                            "adaptive: no memory for a mesh of %ld x %ld cells and %ld "
-                            "levels",
+                            "adaptive: no memory for a mesh of %ld x %ld cells and %ld levels",
                             s->size, s->size, s->levels));
 }
 
@@ -73,11 +72,10 @@ static evn_problem tasks(const void *p) {
 
 static void print_problem(const void *p, int steps, FILE *out) {
     const struct state *s = p;
-    fprintf(
-        out,
-        "adaptive: a vortex in a square of %ld x %ld cells and %ld levels, %d blocks of %d x %d "
-        "cells, %d steps\n",
-        s->size, s->size, s->levels, s->mesh.tree.leaves, CELLS, CELLS, steps);
+    fprintf(out,
+            "adaptive: a vortex in a square of %ld x %ld cells and %ld levels, %d blocks of %d x "
+            "%d cells, %d steps\n",
+            s->size, s->size, s->levels, s->mesh.tree.leaves, CELLS, CELLS, steps);
 }
 
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,

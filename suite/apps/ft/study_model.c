@@ -28,8 +28,6 @@ struct program {
     int *down;           /* download of each cut of a thread */
 };
 
-/* ---- a pass of one thread ---- */
-
 /* Puts to threads from..end, the next one first (R10). */
 static void put(struct program *p, int thread, int from, int end, double bytes) {
     for (int d = from; d < end; d++) {
@@ -95,8 +93,6 @@ static void on_batch(struct program *p, int thread, const struct pass *w) {
             put(p, thread, 1 + others * i / CHUNKS, 1 + others * (i + 1) / CHUNKS, piece(p, w));
     }
 }
-
-/* ---- a step ---- */
 
 static void pass(struct program *p, const struct pass *w) {
     struct virtual_cluster *c = p->c;

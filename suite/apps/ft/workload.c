@@ -62,10 +62,9 @@ static int read_size(const char *text, long size[3]) {
 static int open_size(struct state *s) {
     long size[3];
     if (read_size(s->size, size))
-        return complain(
-            "--size %s: expected points along x, y and z, as 256x256x128, each a power of two "
-            "up to %d",
-            s->size, FT_MOST);
+        return complain("--size %s: expected points along x, y and z, as 256x256x128, each a power "
+                        "of two up to %d",
+                        s->size, FT_MOST);
     evn_status status = ft_open_size(&s->problem, size);
     return status ? give_up(status) : 0;
 }

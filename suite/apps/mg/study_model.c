@@ -8,7 +8,6 @@
 #include "mg/blocks/blocks.h"
 #include "mg/blocks/faces.h"
 #include "mg/mg.h"
-#include <evener/status.h>
 #include <stdlib.h>
 
 enum variant { BULK, FUNNELED };
@@ -239,10 +238,9 @@ static int check(char class_, int threads) {
         return complain("--class %c: there is no such class, expected one of S W A B C D E F",
                         class_);
     if (!(threads & (threads - 1)) && blocks_whole(n, threads) >= 0) return 0;
-    return complain(
-        "mg class %c on %d threads: expected a power of two that leaves each block two of %d "
-        "points along each axis",
-        class_, threads, n);
+    return complain("mg class %c on %d threads: expected a power of two that leaves each block two "
+                    "of %d points along each axis",
+                    class_, threads, n);
 }
 
 /* Fields stay there, of each of its threads. */

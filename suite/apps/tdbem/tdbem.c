@@ -132,20 +132,20 @@ static evn_status refuse_buried(const tdbem *p, const int *where) {
                 "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air", i + 1,
                 x[0], x[1], x[2]);
         if (where[i] == 3)
-            return evn_fail(EVN_USAGE,
-                            "probe %d: (%g, %g, %g) is behind a plane; expected a point on the "
-                            "body's side",
-                            i + 1, x[0], x[1], x[2]);
+            return evn_fail(
+                EVN_USAGE,
+                "probe %d: (%g, %g, %g) is behind a plane; expected a point on the body's side",
+                i + 1, x[0], x[1], x[2]);
         if (where[i])
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
                             x[0], x[1], x[2]);
         for (int c = 0; c < p->columns; c++)
             if (!isfinite(incident_value(p->column[c], x, 0)))
-                return evn_fail(EVN_USAGE,
-                                "probe %d: (%g, %g, %g) is where a source is, whose wave has no "
-                                "value there",
-                                i + 1, x[0], x[1], x[2]);
+                return evn_fail(
+                    EVN_USAGE,
+                    "probe %d: (%g, %g, %g) is where a source is, whose wave has no value there",
+                    i + 1, x[0], x[1], x[2]);
     }
     return EVN_OK;
 }
@@ -219,10 +219,10 @@ static void describe(tdbem *p) {
 static evn_status check_delta(const tdbem *p) {
     const double steps = p->mesh->longest / p->shape.delta;
     if (steps > 1e-3 && steps < 1e9) return EVN_OK;
-    return evn_fail(EVN_USAGE,
-                    "delta: c dt = %.4g for a body %.4g long, expected about half of its mean edge "
-                    "of %.4g",
-                    p->shape.delta, p->mesh->longest, p->mesh->h_mean);
+    return evn_fail(
+        EVN_USAGE,
+        "delta: c dt = %.4g for a body %.4g long, expected about half of its mean edge of %.4g",
+        p->shape.delta, p->mesh->longest, p->mesh->h_mean);
 }
 
 static uint64_t points_hash(const tdbem *p) {
@@ -240,15 +240,14 @@ static evn_status identify(tdbem *p) {
         snprintf(admittance, sizeof admittance, " admittance=%016llx",
                  (unsigned long long)p->boundary->hash);
     if (p->octree) snprintf(method, sizeof method, " method=fast accuracy=%.17g", o->accuracy);
-    int n = asprintf(&p->identity,
-                     "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
-                     "%s pulse=%s ng=%d precision=%s layout=%s "
-                     "solver=%s blocks=%d probes=%d:%016llx%s%s",
-                     mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid",
-                     p->shape.eta, p->shape.delta, o->quad, o->speed, waves, pulse, o->group,
-                     o->single ? "float" : "double", o->layout,
-                     p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
-                     (unsigned long long)points_hash(p), admittance, method);
+    int n = asprintf(
+        &p->identity,
+        "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g %s pulse=%s "
+        "ng=%d precision=%s layout=%s solver=%s blocks=%d probes=%d:%016llx%s%s",
+        mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid", p->shape.eta,
+        p->shape.delta, o->quad, o->speed, waves, pulse, o->group, o->single ? "float" : "double",
+        o->layout, p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
+        (unsigned long long)points_hash(p), admittance, method);
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }

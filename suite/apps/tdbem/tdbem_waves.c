@@ -9,23 +9,22 @@
 static evn_status check_times(const tdbem *p, const struct incident *in) {
     const double speed = p->options.speed;
     if (!(in->dt > 0) || !isfinite(in->dt) || !isfinite(in->first) || !isfinite(in->last))
-        return evn_fail(
-            EVN_USAGE,
-            "speed: %g makes steps of %g for c dt = %.4g and a body %.4g long, expected "
-            "one with steps that are numbers",
-            speed, in->dt, p->shape.delta, p->mesh->longest);
+        return evn_fail(EVN_USAGE,
+                        "speed: %g makes steps of %g for c dt = %.4g and a body %.4g long, "
+                        "expected one with steps that are numbers",
+                        speed, in->dt, p->shape.delta, p->mesh->longest);
     const double end =
         in->pulse.t0 + in->last + pulse_tail(&in->pulse) + 3 * p->mesh->longest / speed;
     if (!isfinite(pulse_highest(&in->pulse)) || !isfinite(end) || !isfinite(in->pulse.t0 / in->dt))
-        return evn_fail(EVN_USAGE,
-                        "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps "
-                        "of %.4g",
-                        in->pulse.sigma, in->pulse.t0, in->dt);
+        return evn_fail(
+            EVN_USAGE,
+            "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps of %.4g",
+            in->pulse.sigma, in->pulse.t0, in->dt);
     if (in->pulse.signal && pulse_highest(&in->pulse) > M_PI / in->dt)
         return evn_fail(
             EVN_USAGE,
-            "pulse: %s has frequencies up to %.4g (-40 dB), and steps of %.4g carry up "
-            "to %.4g, two a period; expected a filtered signal, or --delta %.4g or less",
+            "pulse: %s has frequencies up to %.4g (-40 dB), and steps of %.4g carry up to %.4g, "
+            "two a period; expected a filtered signal, or --delta %.4g or less",
             p->options.pulse, pulse_highest(&in->pulse), in->dt, M_PI / in->dt,
             M_PI * speed / pulse_highest(&in->pulse));
     return EVN_OK;
@@ -73,10 +72,10 @@ static evn_status check_sides(const tdbem_incidence *of, const struct mesh *m) {
     for (int w = 0; w < of->waves; w++) {
         const double *at = of->wave[w].at;
         if (of->wave[w].point && mirror_behind(&m->mirror, at, 1e-12 * m->longest) >= 0)
-            return evn_fail(EVN_USAGE,
-                            "source %d: (%g, %g, %g) is behind a plane; expected a point on the "
-                            "body's side",
-                            w + 1, at[0], at[1], at[2]);
+            return evn_fail(
+                EVN_USAGE,
+                "source %d: (%g, %g, %g) is behind a plane; expected a point on the body's side",
+                w + 1, at[0], at[1], at[2]);
     }
     return EVN_OK;
 }
@@ -128,22 +127,20 @@ static void warn_of_length(tdbem *p) {
                    p->options.pulse, highest, length, length / m->h_mean, m->h_mean,
                    highest * length / (8 * m->h_mean));
     else
-        tdbem_warn(
-            p,
-            "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) a "
-            "wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
-            pulse->sigma, length, length / m->h_mean, m->h_mean,
-            pulse->sigma * 8 * m->h_mean / length);
+        tdbem_warn(p,
+                   "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) "
+                   "a wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
+                   pulse->sigma, length, length / m->h_mean, m->h_mean,
+                   pulse->sigma * 8 * m->h_mean / length);
 }
 
 static void warn_of(tdbem *p, const struct incident *in) {
     const double early = incident_early(in);
     if (early > 1e-8)
-        tdbem_warn(
-            p,
-            "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = %.6g or "
-            "later would let it come",
-            early, pulse_lead(&in->pulse) - in->first);
+        tdbem_warn(p,
+                   "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = "
+                   "%.6g or later would let it come",
+                   early, pulse_lead(&in->pulse) - in->first);
     const double silent = in->pulse.t0 - pulse_lead(&in->pulse) + in->first;
     if (silent > 10 * p->mesh->longest / p->options.speed)
         tdbem_warn(p,

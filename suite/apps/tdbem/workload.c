@@ -35,8 +35,6 @@ static int check_units(void *p, const evn_units *units) {
     return status ? give_up(status) : 0;
 }
 
-/* ---- matrices ---- */
-
 static void begin_progress(struct state *s) {
     progress_begin(&s->progress, "td-bem matrices, %", s->quiet);
 }
@@ -101,8 +99,6 @@ static evn_problem tasks(const void *p) {
     const struct state *s = p;
     return tdbem_tasks(s->problem);
 }
-
-/* ---- the march ---- */
 
 /* Warnings from the `told`-th on; how many there are. */
 static int complain_of(const struct state *s, int told) {

@@ -34,8 +34,6 @@ static int step(int s, struct call *call) {
     return starpu_task_wait_for_all();
 }
 
-/* ---- a folder of its own ---- */
-
 static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at) {
     (void)is, (void)kind, (void)at;
     return remove(path);

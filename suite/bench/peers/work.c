@@ -6,8 +6,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* ---- heat ---- */
-
 /* One row from the rows above and below; its two ends stay. */
 static void heat_row(const double *restrict above, const double *restrict row,
                      const double *restrict below, double *restrict to, int points) {
@@ -80,8 +78,6 @@ static void heat_open(work *w) {
     for (int t = 0; t < BLOCKS; t++) w->weight[t] = ROWS(t);
 }
 
-/* ---- a generator ---- */
-
 /* A chain of dependent integer operations, which no compiler makes shorter. */
 static void turn(const work *w, int t, long turns) {
     unsigned long long x = w->state[8 * (size_t)t];
@@ -107,8 +103,6 @@ static void turns_open(work *w, int uneven) {
         w->weight[t] = uneven ? ROWS(t) : 1;
     }
 }
-
-/* ---- the command line ---- */
 
 static long number(const char *text, long least) {
     char *end;
@@ -162,8 +156,6 @@ void work_cut(const work *w, int parts, int *cut) {
     }
     while (p < parts) cut[++p] = w->tasks;
 }
-
-/* ---- clocks, and the line ---- */
 
 static double wall_s, processor_s;
 

@@ -14,7 +14,6 @@
 #include "common/cli/message.h"
 #include "machine/machine_file.h"
 #include "run/job.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -449,9 +448,8 @@ int bench_schedules(int argc, char **argv) {
         return bench_record(&of);
     }
     if (request.unit_list || request.machine)
-        return complain(
-            "bench schedules: --units and --machine are for the record of a program; a file "
-            "of a machine names its own");
+        return complain("bench schedules: --units and --machine are for the record of a program; a "
+                        "file of a machine names its own");
     struct comparison s = {.exchange = exchange, .noise = request.noise / 100.0};
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
@@ -463,9 +461,8 @@ int bench_schedules(int argc, char **argv) {
         left += path[i] != NULL;
     }
     if (!code && !left)
-        code =
-            complain("bench schedules: none of the files has \"sets\" of units to be compared, as "
-                     "suite/bench/machines/power9-4v100.json has");
+        code = complain("bench schedules: none of the files has \"sets\" of units to be compared, "
+                        "as suite/bench/machines/power9-4v100.json has");
     for (int i = 0; !code && i < files; i++)
         if (path[i]) code = study_file(&s, path[i], &apps, request.classes, request.steps);
     if (!code)

@@ -90,11 +90,10 @@ static int by_model(const struct request *request, const struct option_list *app
     double worst = 1;
     int count = 0, code = read_cores(request->cores, cores, &count);
     if (code) return code;
-    printf(
-        "by the model, times over an even share of all cores; a team's doubling costs %.3g, auto "
-        "assumes %.3g\n\n%-6s  %5s  %5s  %-22s  %6s  %-12s  %6s  %5s\n",
-        (double)request->doubling / 100, CHOICE_DOUBLING, "", "class", "cores", "auto", "",
-        "best N:CPU:M", "", "ratio");
+    printf("by the model, times over an even share of all cores; a team's doubling costs %.3g, "
+           "auto assumes %.3g\n\n%-6s  %5s  %5s  %-22s  %6s  %-12s  %6s  %5s\n",
+           (double)request->doubling / 100, CHOICE_DOUBLING, "", "class", "cores", "auto", "",
+           "best N:CPU:M", "", "ratio");
     for (int i = 0; i < apps->count; i++)
         for (const char *c = request->classes; !code && *c; c++)
             code = one_problem(workload_find(apps->word[i]), *c, cores, count, request, &worst);

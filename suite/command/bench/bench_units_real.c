@@ -99,8 +99,6 @@ static int measure(struct table *t, const char *app, char class_, const struct u
     return code;
 }
 
-/* ---- what comes out ---- */
-
 /* The fastest list but auto. */
 static const struct timed_list *best_of(const struct table *t) {
     const struct timed_list *best = NULL;

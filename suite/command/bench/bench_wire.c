@@ -10,8 +10,6 @@
 
 enum { TAG = 32001 };
 
-/* ---- two ranks ---- */
-
 static evn_status copy(struct pair *p, int way, size_t bytes) {
     (void)way;
     for (int i = 0; !p->rank && i < pair_times(bytes); i++) {
@@ -50,8 +48,6 @@ static evn_status two_ranks(struct pair *p, cJSON *sizes) {
     }
     return status;
 }
-
-/* ---- barriers ---- */
 
 enum { HOPS = 10 };
 

@@ -17,8 +17,6 @@
 
 enum { LIMIT_S = 60, WORDS = 12 };
 
-/* ---- programs of the command itself ---- */
-
 int tasks_serial(int argc, char **argv);
 int tasks_openmp(int argc, char **argv);
 int tasks_evener(int argc, char **argv);
@@ -32,8 +30,6 @@ int tasks_program(int argc, char **argv) {
         if (!strcmp(argv[0], program[i].name)) return program[i].run(argc, argv);
     return complain("bench tasks --program: expected serial, openmp or evener, and arguments");
 }
-
-/* ---- a process and its line ---- */
 
 struct start {
     const struct way *way;
@@ -149,8 +145,6 @@ int tasks_turns(double *turns) {
     *turns = TURNS / seconds;
     return 0;
 }
-
-/* ---- a competitor ---- */
 
 static _Noreturn void compete(pid_t parent, const evn_machine *core) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};

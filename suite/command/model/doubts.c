@@ -1,7 +1,6 @@
 /* Model assumptions that fail: measured points off the line of slope alpha, unmeasured teams and
  * sizes, unknown networks, and runs far from the prediction. */
 #include "model/doubts.h"
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

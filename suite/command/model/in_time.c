@@ -55,8 +55,7 @@ static int read_figure(struct virtual_node *node, const char *path, const cJSON 
     while (f->name && strcmp(f->name, item->string) != 0) f++;
     if (!f->name)
         return refuse(path, item->string,
-                      "is no figure of a node (evener model ft --json - has "
-                      "them all)");
+                      "is no figure of a node (evener model ft --json - has them all)");
     const double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
     if (f->rate ? !(value >= 1 && isfinite(value)) : !(value >= 0 && value <= VIRTUAL_LONGEST))
         return refuse(path, item->string,
@@ -74,9 +73,9 @@ static int read_machine(struct study_of *s, const char *path) {
     const cJSON *figures = cJSON_GetObjectItemCaseSensitive(root, "figures"), *item;
     const char *name = json_text(root, "machine");
     if (!cJSON_IsObject(figures) || !name || !*name)
-        code = refuse(path, cJSON_IsObject(figures) ? "machine" : "figures",
-                      "is not there: expected {\"machine\": \"its name\", \"figures\": {\"put\": "
-                      "4e-7, ..}}");
+        code = refuse(
+            path, cJSON_IsObject(figures) ? "machine" : "figures",
+            "is not there: expected {\"machine\": \"its name\", \"figures\": {\"put\": 4e-7, ..}}");
     if (!code) snprintf(s->described, sizeof s->described, "%s", name);
     if (!code) cJSON_ArrayForEach(item, figures) {
             code = code ? code : read_figure(&s->node, path, item);
@@ -187,11 +186,10 @@ static int read_variants(const struct study_of *s, struct option_list *list, int
 /* No node holds its part. */
 static int none_fits(const struct study_of *s) {
     const struct row *r = &s->row[s->rows - 1];
-    return complain(
-        "%s class %c: %s on %d nodes needs %.3g GB of each GPU, which has %.3g (gpu_bytes); "
-        "expected more nodes, or --hybrid off",
-        s->is->name, s->class_, s->program->variant[r->variant].name, r->nodes, 1e-9 * r->gpu_bytes,
-        1e-9 * s->node.gpu_bytes);
+    return complain("%s class %c: %s on %d nodes needs %.3g GB of each GPU, which has %.3g "
+                    "(gpu_bytes); expected more nodes, or --hybrid off",
+                    s->is->name, s->class_, s->program->variant[r->variant].name, r->nodes,
+                    1e-9 * r->gpu_bytes, 1e-9 * s->node.gpu_bytes);
 }
 
 static int add_rows(struct study_of *s) {
@@ -244,9 +242,8 @@ static void print_page(const struct study_of *s, FILE *out) {
             fprintf(out, " %5.1f %%", 100 * r->group_s[g] / r->step_s);
         fprintf(out, "  %9.0f %10.3f\n", r->counts.messages, 1e-6 * r->counts.bytes);
     }
-    fprintf(out,
-            "\nspeed-up: over one thread. compute to barriers: what a thread does or waits for, in "
-            "the mean.\nMessages and MB of a step, of all threads.\n");
+    fprintf(out, "\nspeed-up: over one thread. compute to barriers: what a thread does or waits "
+                 "for, in the mean.\nMessages and MB of a step, of all threads.\n");
 }
 
 static cJSON *record_counts(const struct virtual_counts *c) {

@@ -147,10 +147,9 @@ static void find_doubts(const struct modelling *m, struct doubts *doubts) {
 static void print_page(const struct modelling *m, FILE *out) {
     print_heading(m, out);
     for (int i = 0; i < m->rows.count; i++) print_row(&m->rows.row[i], &m->figures, alone(m), out);
-    fprintf(out,
-            "\n* best predicted, + best measured. eq. (1): the published speedup; speedup: over "
-            "one core;\npredicted: with binpack; ratio: predicted over measured; exchange: its "
-            "share of the predicted\n");
+    fprintf(out, "\n* best predicted, + best measured. eq. (1): the published speedup; speedup: "
+                 "over one core;\npredicted: with binpack; ratio: predicted over measured; "
+                 "exchange: its share of the predicted\n");
     double largest, middle;
     if (rows_errors(&m->rows, &largest, &middle)) {
         const double choice = rows_choice(&m->rows);

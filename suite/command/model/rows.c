@@ -10,8 +10,6 @@ enum { ROUNDS = 3 };
 
 static const char *const grouping[GROUPINGS] = {"binpack", "map"};
 
-/* ---- predicted ---- */
-
 static evn_status predict(struct row *row, const struct job *job, const struct figures *f,
                           const evn_processes *p, int *owner) {
     int *threads = owner + job->tasks.tasks;
@@ -60,11 +58,9 @@ int rows_add(struct rows *rows, const struct job *job, const struct figures *f, 
         const evn_processes p = {.processes = n, .threads = cores / n, .node = node};
         struct row *row = new_row(rows);
         int *owner = malloc(sizeof *owner * (size_t)(tasks + n));
-        evn_status status = row && owner ? EVN_OK
-                                         : evn_fail(EVN_MEMORY,
-                                                    "model: not enough memory for %d "
-                                                    "tasks",
-                                                    tasks);
+        evn_status status =
+            row && owner ? EVN_OK
+                         : evn_fail(EVN_MEMORY, "model: not enough memory for %d tasks", tasks);
         if (!status) {
             row->cores = cores;
             row->processes = n;
@@ -75,18 +71,15 @@ int rows_add(struct rows *rows, const struct job *job, const struct figures *f, 
         if (status) return give_up(status);
     }
     if (rows->count > before) return 0;
-    return complain(
-        "--cores %d: no number of processes up to the %d %ss divides them into threads that "
-        "fit nodes of %d cores; expected at most %lld, or more cores of a node",
-        cores, tasks, job->is->noun, node, (long long)tasks * node);
+    return complain("--cores %d: no number of processes up to the %d %ss divides them into threads "
+                    "that fit nodes of %d cores; expected at most %lld, or more cores of a node",
+                    cores, tasks, job->is->noun, node, (long long)tasks * node);
 }
 
 void rows_close(struct rows *rows) {
     free(rows->row);
     *rows = (struct rows){0};
 }
-
-/* ---- measured ---- */
 
 /* One row in all ways that there are: a process alone is a unit, and threads that were shared out
  * again are not of one list for all processes. */
@@ -121,8 +114,6 @@ int rows_measure(struct rows *rows, const struct job *job, int steps, int quiet)
 double row_measured(const struct row *row) {
     return isnan(row->measured[0]) ? row->measured[1] : row->measured[0];
 }
-
-/* ---- both ---- */
 
 /* The row with the least of what `of` gives, of those from i on with as many cores; *next: the
  * first of others. -1: none has one. */

@@ -214,12 +214,11 @@ static void print_table(const cJSON *entries, FILE *out) {
     }
     cJSON_ArrayForEach(o, entries) {
         if (!strcmp(json_text(o, "unit"), CALIBRATION_TOGETHER))
-            fprintf(
-                out,
-                "%s %s: teams of up to %.0f cores at a task: a doubling costs %.3f, and %.2g us "
-                "a batch\n",
-                json_text(o, "app"), json_text(o, "class"), json_number(o, "largest"),
-                json_number(o, "doubling"), 1e6 * json_number(o, "meeting_s"));
+            fprintf(out,
+                    "%s %s: teams of up to %.0f cores at a task: a doubling costs %.3f, and %.2g "
+                    "us a batch\n",
+                    json_text(o, "app"), json_text(o, "class"), json_number(o, "largest"),
+                    json_number(o, "doubling"), 1e6 * json_number(o, "meeting_s"));
     }
 }
 

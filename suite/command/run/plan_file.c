@@ -72,11 +72,10 @@ static char *from_export(const char *path, char *line, const evn_schedule *s) {
         fclose(out);
     } else {
         char why[200];
-        snprintf(
-            why, sizeof why,
-            "expected a record of evener plan or run, or a line \"..%s: ..\" as of evener plan "
-            "--verbose",
-            expected);
+        snprintf(why, sizeof why,
+                 "expected a record of evener plan or run, or a line \"..%s: ..\" as of evener "
+                 "plan --verbose",
+                 expected);
         wrong(path, why);
     }
     return text;

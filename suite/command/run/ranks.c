@@ -68,10 +68,9 @@ static void check_shared_memory(void) {
         return;
     const double there = (double)is.f_bavail * (double)is.f_frsize;
     if (there < ranks * each)
-        complain(
-            "warning: /dev/shm has %.3g MB left and MPI may want %g for %g ranks of this host; "
-            "a larger one (docker run --shm-size=1g), or --processes, which needs none",
-            1e-6 * there, 1e-6 * ranks * each, ranks);
+        complain("warning: /dev/shm has %.3g MB left and MPI may want %g for %g ranks of this "
+                 "host; a larger one (docker run --shm-size=1g), or --processes, which needs none",
+                 1e-6 * there, 1e-6 * ranks * each, ranks);
 }
 
 static int restarts;

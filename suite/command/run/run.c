@@ -27,9 +27,7 @@ static const struct option table[] = {
      OPTION_NUMBER(words.steps, 0, 1000000000)},
     {"units", "LIST",
      "compute units, as 4:CPU:4, or 2:CPU:4@0-7 on these cores (default auto: the fastest for "
-     "these tasks; with GPUs one of "
-     "each); "
-     "@FILE: by host",
+     "these tasks; with GPUs one of each); @FILE: by host",
      OPTION_TEXT(words.units)},
     {"processes", "N", "on N processes of this node, each with these units",
      OPTION_NUMBER(words.ranks.processes, 1, 1024)},
@@ -43,8 +41,7 @@ static const struct option table[] = {
      OPTION_FLAG(words.oversubscribe)},
     {"devices", "SPEC",
      "devices of GPU units: cuda, hip, opencl, emulated, with options; + between several (default: "
-     "the "
-     "best)",
+     "the best)",
      OPTION_TEXT(words.devices)},
     {"on-device-loss", "WHAT", "stop (default), or continue with the remaining units",
      OPTION_TEXT(on_loss)},
@@ -370,10 +367,9 @@ static int begin(struct watch *watch) {
             "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
             words->units);
     if (!code && !gpus && request->phases)
-        code =
-            complain("--phases times devices, and no unit of --units %s is a GPU; expected one, as "
-                     "1:GPU:1",
-                     words->units);
+        code = complain(
+            "--phases times devices, and no unit of --units %s is a GPU; expected one, as 1:GPU:1",
+            words->units);
     if (!code) code = job_try(job, words);
     watch->out = stdout;
     if (!code && ranks_speak(job->cluster)) code = open_outputs(watch);
@@ -434,9 +430,9 @@ static int help(const struct workload *is) {
              "usage: evener run %s [options]\n\nRuns a workload on units under a schedule.\n",
              is ? is->name : "APP");
     job_help("run", usage, table, is);
-    printf("\nExit status: 0 done (and verified, where there are official figures), 1 "
-           "verification\n"
-           "failed, 2 bad input, 3 failed while running, 130 interrupted.\n");
+    printf(
+        "\nExit status: 0 done (and verified, where there are official figures), 1 verification\n"
+        "failed, 2 bad input, 3 failed while running, 130 interrupted.\n");
     return EXIT_DONE;
 }
 

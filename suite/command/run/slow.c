@@ -28,10 +28,9 @@ int slow_read(struct slow *s, const char *text, const evn_units *units, int real
     if (!text) return 0;
     struct slow read;
     if (read_parts(&read, text, real))
-        return complain(
-            "--slow %s: %s; as UNIT:FACTOR@STEP, 1:2@100 for a unit 1 that takes 2 times as "
-            "long from step 100 on; steps count from 0, factors are %s",
-            text, evn_message(), real ? "from 1 to 1000" : "from 1e-100 to 1e100");
+        return complain("--slow %s: %s; as UNIT:FACTOR@STEP, 1:2@100 for a unit 1 that takes 2 "
+                        "times as long from step 100 on; steps count from 0, factors are %s",
+                        text, evn_message(), real ? "from 1 to 1000" : "from 1e-100 to 1e100");
     *s = read;
     if (!units) return 0;
     if (read.unit < 0 || read.unit >= evn_units_count(units))

@@ -14,8 +14,6 @@ enum { LISTS = 16, WORDS = 1024 };
 
 static const double FASTER = 0.98;
 
-/* ---- what was said ---- */
-
 /* Times instead of trials. */
 struct said {
     char words[WORDS];
@@ -50,8 +48,6 @@ int trial_check(const char *how) {
     struct said said;
     return is_auto(how) || is_off(how) ? 0 : read_said(&said, how);
 }
-
-/* ---- trials ---- */
 
 struct steps {
     double before, least; /* since the first began; of a step */

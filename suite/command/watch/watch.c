@@ -4,7 +4,6 @@
 #include "common/cli/options.h"
 #include "common/cli/output.h"
 #include "common/run/record.h"
-#include "run/table.h"
 #include "watch/watched.h"
 #include <math.h>
 #include <stdlib.h>

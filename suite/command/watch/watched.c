@@ -14,8 +14,6 @@
 
 enum { TRIES = 1000 }; /* of a copy that is not disturbed */
 
-/* ---- processes ----------------------------------------------------------------------------- */
-
 /* When a process began and the time that its threads had cores for, of /proc/PID/stat; 0 if there
  * is such a process, and it is no zombie. */
 static int look_at_process(int pid, long *begun, double *core_s) {
@@ -36,8 +34,6 @@ static int look_at_process(int pid, long *begun, double *core_s) {
     *core_s = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
     return state == 'Z' || state == 'X' ? -1 : 0;
 }
-
-/* ---- copies -------------------------------------------------------------------------------- */
 
 static int read_at(int fd, void *to, size_t bytes, size_t at) {
     return pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes ? 0 : -1;
@@ -93,8 +89,6 @@ int watched_read(struct watched_list *list) {
     for (int i = 0; !code && i < list->count; i++) code = read_one(&list->of[i]);
     return code;
 }
-
-/* ---- finding ------------------------------------------------------------------------------- */
 
 static int add(struct watched_list *list, struct watched w) {
     struct watched *more = realloc(list->of, (size_t)(list->count + 1) * sizeof *more);

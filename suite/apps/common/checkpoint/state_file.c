@@ -27,8 +27,6 @@ static void turn(void *words, size_t count) {
 #endif
 }
 
-/* ---- what a file is like ------------------------------------------------------------------- */
-
 /* Where the table of parts begins. */
 static uint64_t table_at(uint64_t identity, uint64_t schedule) {
     return 8 * HEAD + fill_up(identity, 8) + fill_up(schedule, 8);
@@ -65,8 +63,6 @@ void state_close(struct state_file *f) {
     free_all(f->identity, f->schedule, f->part);
     *f = (struct state_file){0};
 }
-
-/* ---- the header ---------------------------------------------------------------------------- */
 
 unsigned char *state_header(const struct state_file *f, const struct state_kind *kind) {
     unsigned char *header = calloc(1, f->header);
@@ -186,8 +182,6 @@ evn_status state_parse(struct state_file *f, const struct states *s, const unsig
     if (status) state_close(f);
     return status;
 }
-
-/* ---- parts --------------------------------------------------------------------------------- */
 
 void state_pack(const struct states *s, int part, size_t from, size_t count, double *to) {
     s->kind->pack(s->arg, part, from, count, to);

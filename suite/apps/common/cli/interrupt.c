@@ -18,8 +18,6 @@ static volatile sig_atomic_t group; /* process group of the child; 0: there is n
 static volatile sig_atomic_t on_terminal;
 static volatile sig_atomic_t hushed;
 
-/* ---- in a signal's handler ---- */
-
 static void say(const char *text) {
     /* a reader that does not read must not block the end */
     struct pollfd errors = {STDERR_FILENO, POLLOUT, 0};
@@ -67,8 +65,6 @@ static void on_signal(int number) {
     errno = error;
 }
 
-/* ---- around it ---- */
-
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 
 void interrupts_begin(void) {
@@ -98,8 +94,6 @@ void interrupts_hold(int on) {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) sigaddset(&held, ends[i]);
     pthread_sigmask(on ? SIG_BLOCK : SIG_UNBLOCK, &held, NULL);
 }
-
-/* ---- children ---- */
 
 static void end_group(int number) {
     (void)number;

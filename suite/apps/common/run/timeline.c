@@ -101,8 +101,6 @@ static int pop(const struct timeline *t, int *heap, int *count) {
     return top;
 }
 
-/* ---- the clock ---- */
-
 /* When an operation has its lane, and what it takes there. */
 static double on_lane(struct timeline *t, const struct timeline_op *op, double *seconds) {
     const int set = t->set[op->lane];

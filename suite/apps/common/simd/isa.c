@@ -119,11 +119,10 @@ int isa_choose(const struct isa *list, char *why, size_t size) {
     if (word && *word)
         i = wanted(list, word, best, why, size);
     else if (best < 0)
-        snprintf(
-            why, size,
-            "this machine lacks %s of %s, the lowest level that this build has; build on it with "
-            "-DEVENER_ARCH=native",
-            lacks, list[0].name);
+        snprintf(why, size,
+                 "this machine lacks %s of %s, the lowest level that this build has; build on it "
+                 "with -DEVENER_ARCH=native",
+                 lacks, list[0].name);
     else if (list[best + 1].name)
         snprintf(why, size, "the highest that runs here: %s needs %s", list[best + 1].name, lacks);
     else

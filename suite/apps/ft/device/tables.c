@@ -40,8 +40,6 @@ size_t place_ways(const struct place *d) {
     return 3 * (size_t)owners(d)->z.n + 4 * (size_t)owners(d)->y.n;
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
-
 /* Ways between layouts of a line that is another's: from my outbox, or into my inbox. */
 static struct engine_way out_way(const struct place *d, enum turn turn, int line) {
     const struct axis *b = axis_to(d, turn);

@@ -2,8 +2,6 @@
 #include "ft/device/internal.h"
 #include <string.h>
 
-/* ---- out ------------------------------------------------------------------------------------ */
-
 /* Rows of lines, for another rank or my host, out to the host. */
 static evn_status copy_out(struct place *d, enum turn turn, int rank, struct range r) {
     const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
@@ -23,8 +21,6 @@ evn_status place_copy_out(struct place *d, enum turn turn, struct range r) {
         status = copy_out(d, turn, (o->me + i) % o->ranks, r);
     return status;
 }
-
-/* ---- between spaces ------------------------------------------------------------------------- */
 
 /* From lines of one device to another of this rank. */
 static evn_status copy_peer(struct place *to, evn_queue *queue, const struct place *from,

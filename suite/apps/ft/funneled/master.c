@@ -3,8 +3,6 @@
 #include "common/run/free_all.h"
 #include <stdlib.h>
 
-/* ---- where things are ----------------------------------------------------------------------- */
-
 static size_t most(size_t a, size_t b) { return a < b ? b : a; }
 
 /* On the device rows of a plane lie side by side, and in the host's memory maybe not. */
@@ -48,8 +46,6 @@ evn_status master_check(struct master *m) {
                     m->planes, m->rows, m->members, 1e-6 * needed, traits->name,
                     1e-6 * (double)traits->memory, 1e-6 * (double)traits->max_buffer);
 }
-
-/* ---- tables --------------------------------------------------------------------------------- */
 
 static void fill_ways(struct master *m, struct engine_way *way) {
     const struct transform *t = m->of->f->t;
@@ -141,8 +137,6 @@ evn_status master_deal(struct master *m) {
     if (!status) status = make_tables(m);
     return status ? status : make_slots(m);
 }
-
-/* ---- opening -------------------------------------------------------------------------------- */
 
 static evn_status open_member(struct master *m, struct served *s) {
     evn_status status = evn_queue_open(&s->queue, m->device);

@@ -11,8 +11,6 @@ static size_t line_doubles(const struct master *m) {
     return on_planes(m->of->pass) ? row_doubles(m) * (size_t)t->ny : transform_slab(t);
 }
 
-/* ---- between a member's memory and a slot --------------------------------------------------- */
-
 /* Row y of a member's plane, by its number there. */
 static double *row_at(const struct master *m, const struct member *is, int plane, int y) {
     const struct transform *t = m->of->f->t;
@@ -91,8 +89,6 @@ static void scatter(const struct master *m, const struct member *is, struct piec
                        row_doubles(m) * sizeof *slot);
     }
 }
-
-/* ---- on the device -------------------------------------------------------------------------- */
 
 /* Halves of the memory that a pass reads, and writes. */
 static size_t half_in(const struct master *m) { return m->of->pass == PLACE_START_Z ? m->side : 0; }

@@ -41,8 +41,6 @@ static double **targets(const struct transform *t, double *room) {
     return (double **)(void *)(room + transform_workspace(t));
 }
 
-/* ---- from layout Z to Y --------------------------------------------------------------------- */
-
 /* A plane that is transformed along x: along y, and to where layout Y is. */
 static void plane_to_slabs(struct work *w, int k, int me, int cores, double *room,
                            enum line_sign sign) {
@@ -85,8 +83,6 @@ void pass_start_z(struct work *w, int task, int me, int cores, double *room) {
             transform_z(&w->t, w->f.slab[j], p, p + 1, LINE_PLUS, room);
         }
 }
-
-/* ---- from layout Y to Z --------------------------------------------------------------------- */
 
 /* Row j along z, into `plane`, or the outbox where that is nowhere. */
 static void row_to_planes(struct work *w, int j, double *const *plane, const struct decay *decay,
@@ -131,8 +127,6 @@ void pass_xy(struct work *w, int task, int me, int cores, double *room) {
         transform_y(t, plane, p.begin, p.end, LINE_MINUS, room);
     }
 }
-
-/* ---- two transposes ------------------------------------------------------------------------- */
 
 static void decay_row(const struct work *w, const double *from, double *to, double factor) {
     for (int p = 0; p < w->t.packs; p++)
@@ -191,8 +185,6 @@ void pass_unpack(struct work *w, int task, int me, int cores, double *room) {
     (void)room;
     unpack(w, task, me, cores, w->f.plane);
 }
-
-/* ---- bits ----------------------------------------------------------------------------------- */
 
 uint64_t hash_plane(const struct transform *t, const double *plane, ptrdiff_t row, uint64_t hash) {
     uint64_t word;

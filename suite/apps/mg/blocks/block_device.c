@@ -8,8 +8,6 @@
 
 extern const evn_kernel_source mg_blocks_kernels;
 
-/* ---- where things are ----------------------------------------------------------------------- */
-
 static struct device_field lay(int n, const int grid[3], evn_long *next) {
     struct device_field f = {.l = {n / grid[0], n / grid[1], n / grid[2]}};
     f.place.at = *next;
@@ -38,8 +36,6 @@ void block_lay(struct block_layout *b, int n, int ranks, evn_long at) {
     b->square = at + 4 * b->box_side;
     b->end = b->square + (evn_long)b->v.l[1] * b->v.l[2];
 }
-
-/* ---- launches ------------------------------------------------------------------------------- */
 
 int block_note(struct device_block *b, evn_status status) {
     if (status && !b->late) {
@@ -154,8 +150,6 @@ void block_start(struct device_block *b, const struct charges *charges) {
     launch(b, "mb_charges", 1, &value, sizeof value);
     block_note(b, evn_queue_finish(b->queue));
 }
-
-/* ---- norm and hash ---- */
 
 /* `count` doubles from `at` on, to be freed; NULL: it has failed. */
 static double *fetch(struct device_block *b, evn_long at, evn_long count) {

@@ -55,8 +55,6 @@ evn_status faces_exchange(struct faces *faces, const struct block_field *field,
 /* Wraps a field that each rank has completely. */
 void faces_wrap(struct faces *faces, const struct block_field *field);
 
-/* ---- step by step, for a rank whose block is computed elsewhere ---- */
-
 /* Doubles of a face across an axis: the axes before it have their ghost cells. */
 size_t faces_points(const int l[3], int axis);
 

@@ -80,13 +80,12 @@ static evn_status check_room(const struct part *p) {
     const evn_traits *traits = evn_device_traits(p->device);
     if (needs <= 0.95 * (double)traits->memory && largest <= (double)traits->max_buffer)
         return EVN_OK;
-    return evn_fail(
-        EVN_MEMORY,
-        "mg: device %d of unit %d (%s) needs %.3f MB for its planes, the largest field "
-        "%.3f MB, and has %.3f MB and %.3f MB for one; give it fewer tasks, or choose a "
-        "smaller class or size",
-        p->number, p->unit, traits->name, needs * 1e-6, largest * 1e-6,
-        0.95e-6 * (double)traits->memory, 1e-6 * (double)traits->max_buffer);
+    return evn_fail(EVN_MEMORY,
+                    "mg: device %d of unit %d (%s) needs %.3f MB for its planes, the largest field "
+                    "%.3f MB, and has %.3f MB and %.3f MB for one; give it fewer tasks, or choose "
+                    "a smaller class or size",
+                    p->number, p->unit, traits->name, needs * 1e-6, largest * 1e-6,
+                    0.95e-6 * (double)traits->memory, 1e-6 * (double)traits->max_buffer);
 }
 
 /* ---- what crosses ---------------------------------------------------------------------------- */

@@ -51,8 +51,6 @@ void halo_close(struct halo *h) {
     memset(h, 0, sizeof *h);
 }
 
-/* ---- needed planes ---- */
-
 /* The rank that has plane k, and makes it. */
 static int rank_of(const struct halo *h, enum halo_kind kind, int k) {
     return h->rank[halo_task(k, kinds[kind].down)];
@@ -149,8 +147,6 @@ evn_status halo_plan(struct halo *h, const evn_loop *loop) {
     status = evn_cluster_agree(h->cluster, status);
     return status ? status : make_array(h);
 }
-
-/* ---- exchanges ------------------------------------------------------------------------------ */
 
 /* The strips of a rank from number i on: where the next one's begin. */
 static int strips_of(const struct strips *s, int i) {

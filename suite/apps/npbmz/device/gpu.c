@@ -433,12 +433,11 @@ evn_status gpu_keep(struct gpu *g) {
     }
     if (!kept || (g->max_work && doubles > g->max_work / sizeof(double))) {
         free(kept);
-        return evn_fail(
-            EVN_MEMORY,
-            "%s: a loop for each phase needs %.1f MB of work space for all zones on %s, "
-            "and there are %.1f MB; expected a smaller class, or --loop step",
-            p->solver->name, (double)doubles * sizeof(double) * 1e-6,
-            evn_device_traits(g->device)->name, (double)g->max_work * 1e-6);
+        return evn_fail(EVN_MEMORY,
+                        "%s: a loop for each phase needs %.1f MB of work space for all zones on "
+                        "%s, and there are %.1f MB; expected a smaller class, or --loop step",
+                        p->solver->name, (double)doubles * sizeof(double) * 1e-6,
+                        evn_device_traits(g->device)->name, (double)g->max_work * 1e-6);
     }
     g->kept = kept;
     g->kept_doubles = doubles;

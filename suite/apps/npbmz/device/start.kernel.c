@@ -17,8 +17,6 @@
 
 #define ITEMS 64
 
-/* ---- a block --------------------------------------------------------------------------------- */
-
 /* a gas at rest: density and energy 1 */
 EVN_DEVICE_FUNCTION double at_rest(int m) { return m == 0 || m == NC - 1 ? 1 : 0; }
 
@@ -50,8 +48,6 @@ EVN_KERNEL(start_clear, ITEMS,
     const int mine = (int)(end - begin);
     EVN_SHARE(i, mine) { field[from + begin + i] = 0; }
 }
-
-/* ---- the solution ---------------------------------------------------------------------------- */
 
 /* A point's coordinates as the exact solution counts them, and as boundary values are joined. */
 struct start_point {
@@ -117,8 +113,6 @@ EVN_KERNEL(start_solution, ITEMS,
         }
     }
 }
-
-/* ---- the forcing ----------------------------------------------------------------------------- */
 
 /* f = -L(u) at an interior point */
 EVN_DEVICE_FUNCTION void start_force(EVN_GLOBAL double *field, const struct gpu_zone *z,

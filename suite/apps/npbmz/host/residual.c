@@ -72,8 +72,6 @@ void residual_constants(struct residual_constants *c, const struct problem *p) {
     c->g = -2 * sum;
 }
 
-/* ---- residual() ------------------------------------------------------------------------------ */
-
 /* where the rows go */
 struct field {
     double *at;

@@ -60,8 +60,6 @@ static inline size_t workspace_kept(const struct zone *z, int block) {
     return workspace_shape(&w, block, z->nx, z->ny, z->nz) + LANES;
 }
 
-/* ---- a step -------------------------------------------------------------------------------- */
-
 struct passes {
     int cache; /* bytes a core that planes may take */
     void (*rhs)(const struct problem *p, const struct zone *z, const struct workspace *w,

@@ -36,8 +36,6 @@ static int lu_pieces(const struct problem *p, const struct zone *z, int cut) {
                : lu_plane_groups((int)z->sj, z->ny) * ((z->nz - 2 + LU_PLANES - 1) / LU_PLANES);
 }
 
-/* ---- sweeps -------------------------------------------------------------------------------- */
-
 #if LU_RESIDENT
 
 /* A wave meets the bundles with the same sum of their numbers at a time. */
@@ -75,8 +73,6 @@ static evn_status lu_sweeps(struct gpu *g, const struct problem *p) {
     evn_status status = sweep(g, p, "lu_lower", 1);
     return status ? status : sweep(g, p, "lu_upper", -1);
 }
-
-/* ---- residual ------------------------------------------------------------------------------ */
 
 static evn_status lu_residual(struct gpu *g, const struct problem *p) {
     struct lu_operator a;

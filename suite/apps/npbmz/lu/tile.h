@@ -213,7 +213,7 @@ static inline void lu_tell(const struct lu_sweep *w, const struct lu_visit *v) {
 /* The last l lanes of a, and behind them the first ones of b. */
 INLINE vec lanes_join(vec a, vec b, int l) {
 #define JOIN(l, ...)                                                                               \
-case l: return __builtin_shufflevector(a, b, __VA_ARGS__)
+    case l: return __builtin_shufflevector(a, b, __VA_ARGS__)
     switch (l) {
 #if LANES == 8
         JOIN(1, 7, 8, 9, 10, 11, 12, 13, 14);

@@ -61,8 +61,6 @@ struct order {
     zone_pass *pass;
 };
 
-/* ---- zones.c ---- */
-
 /* Passes. make: memory for a zone, which nobody has written; force: all of it as it was never used,
  * by its first owner, and the forcing; begin, begin_perturbed: the initial state and what a solver
  * derives from it; a time step, and one after which nobody but the next reads ghosts; residual and
@@ -88,11 +86,7 @@ evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
 /* A body for a loop for each phase: run->phase of the step. */
 evn_status zones_phase(evn_unit *unit, evn_batch *batch, void *run);
 
-/* ---- state.c: its arg is the run ---- */
-
 extern const struct state_kind run_state;
-
-/* ---- setup.c ---- */
 
 /* Whether what this host's ranks own fits into what the system can still give. EVN_MEMORY says how
  * much is needed. */

@@ -62,8 +62,6 @@ void whole_zones_reset(struct whole_zones *w) {
     if (w) w->counts = (struct whole_zones_counts){0};
 }
 
-/* ---- a face ---- */
-
 static double *host_block(const struct run *run, int z) {
     size_t bytes;
     return zone_block(run->p, &run->p->zone[z], &bytes);
@@ -102,8 +100,6 @@ static evn_status copy_on_device(struct whole_zones *w, const evn_face *f, int s
     return evn_launch(w->queue[space], kernel, c.n[0] * c.n[1], evn_kernel_items(kernel), argument,
                       2);
 }
-
-/* ---- a zone with a neighbour ---- */
 
 /* The faces between them, those of `to` that are from `from`. */
 static evn_status copy_faces(struct whole_zones *w, int from, int to, int space) {

@@ -189,12 +189,11 @@ static evn_status study(struct study *s, const evn_machine *machine, int max) {
             status = row(s, machine, &nodes[n], devices, &one_device);
     }
     if (!status)
-        printf(
-            "\nus: one exchange, all devices at once. link's us: what the busiest device's link "
-            "needs for its\nbytes. us over 1, ratio: how much longer than on one device, and that "
-            "over the link's own time.\npapers' us, ratio: zone after zone, %s, and that over "
-            "ours.\n",
-            s->faces ? "face after face" : "neighbours copied whole there and back");
+        printf("\nus: one exchange, all devices at once. link's us: what the busiest device's link "
+               "needs for its\nbytes. us over 1, ratio: how much longer than on one device, and "
+               "that over the link's own time.\npapers' us, ratio: zone after zone, %s, and that "
+               "over ours.\n",
+               s->faces ? "face after face" : "neighbours copied whole there and back");
     for (int z = 0; s->block && z < zones; z++) free(s->block[z]);
     free_all(s->block, s->face);
     return status;
@@ -233,10 +232,9 @@ int npbmz_study_exchange(int argc, char **argv) {
         return complain("--exchange %s: expected zones or sequential", request.exchange);
     int benchmark = npbmz_find(app);
     if (benchmark < 0 || strlen(class_) != 1)
-        return complain(
-            "bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W "
-            "A B C D E or F",
-            app, class_);
+        return complain("bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, "
+                        "and S W A B C D E or F",
+                        app, class_);
     evn_machine *machine = NULL;
     evn_status status = npbmz_open(&s.problem, benchmark, class_[0]);
     if (!status) status = evn_machine_open(&machine);

@@ -162,9 +162,9 @@ static int find_other(struct bench *b) {
     if (!found) name = NULL;
     found = found && realpath(name, b->program) && !access(b->program, X_OK);
     if (!found)
-        complain("%s is not a program: %s; --against names a folder with NPB's programs, as "
-                 "bt-mz.A.x",
-                 name ? name : request->against, strerror(errno));
+        complain(
+            "%s is not a program: %s; --against names a folder with NPB's programs, as bt-mz.A.x",
+            name ? name : request->against, strerror(errno));
     free(name);
     return found ? 0 : EXIT_USAGE;
 }
@@ -180,10 +180,9 @@ static int open_bench(struct bench *b, const struct request *request, const char
     const int n = (int)request->repeat, benchmark = npbmz_find(app);
     *b = (struct bench){.request = request, .app = app};
     if (benchmark < 0 || strlen(request->class_) != 1)
-        return complain(
-            "bench npbmz: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W A B "
-            "C D E or F",
-            app, request->class_);
+        return complain("bench npbmz: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and "
+                        "S W A B C D E or F",
+                        app, request->class_);
     b->benchmark = (enum npbmz_benchmark)benchmark;
     evn_status status = npbmz_open(&b->problem, b->benchmark, request->class_[0]);
     if (!status) status = evn_machine_open(&b->machine);
@@ -263,9 +262,9 @@ static void print_on_cores(const struct bench *b, double peak) {
     const double zone = 15 * 8 * points_of(b) / b->tasks.tasks;
     const double near = probe_bandwidth(b->units, (size_t)zone);
     const double far = probe_bandwidth(b->units, (size_t)b->shape.bytes);
-    printf("  bandwidth: %.1f GB/s on %.1f MB (a zone's fields), %.1f GB/s on %.0f MB (all "
-           "fields)\n",
-           1e-9 * near, 1e-6 * zone, 1e-9 * far, 1e-6 * b->shape.bytes);
+    printf(
+        "  bandwidth: %.1f GB/s on %.1f MB (a zone's fields), %.1f GB/s on %.0f MB (all fields)\n",
+        1e-9 * near, 1e-6 * zone, 1e-9 * far, 1e-6 * b->shape.bytes);
     print_phases(b, peak, near);
 }
 
@@ -322,10 +321,9 @@ static int read_apps(struct option_list *apps, const char *text) {
     int code = options_list(apps, "apps", text);
     for (int i = 0; !code && i < apps->count; i++)
         if (npbmz_find(apps->word[i]) < 0)
-            code = complain(
-                "--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with commas "
-                "between them",
-                text, apps->word[i]);
+            code = complain("--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with "
+                            "commas between them",
+                            text, apps->word[i]);
     return code;
 }
 
@@ -359,8 +357,8 @@ static int check_units(const struct request *request, const evn_units *units) {
                  "units of one kind, as 2:CPU:1 or 1:GPU:1",
                  request->units);
     else if (!gpus && given)
-        complain("bench npbmz: --%s is about devices, and no unit of --units %s is a GPU; "
-                 "expected 1:GPU:1, or the option left out",
+        complain("bench npbmz: --%s is about devices, and no unit of --units %s is a GPU; expected "
+                 "1:GPU:1, or the option left out",
                  given, request->units);
     else
         return 0;

@@ -39,8 +39,6 @@ struct pole_step pole_step(const struct pole *p, double dt) {
                               .instant = p->residue * dt * second};
 }
 
-/* ---- passivity ---- */
-
 static double real_part(const struct filter *f, double w) { return creal(filter_value(f, w)); }
 
 static int by_value(const void *a, const void *b) {
@@ -122,8 +120,6 @@ evn_status filter_check_steps(const struct filter *f, double dt) {
                     "expected steps of at most %.4g",
                     f->name, fastest, dt, 1 / fastest);
 }
-
-/* ---- reading ---- */
 
 static evn_status read_pole(struct filter *f, struct source *s) {
     double part[4];

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- a run ---- */
-
 static void print_needs(const tdbem_needs *n, FILE *out) {
     const tdbem_shape *s = &n->shape;
     fprintf(out, "  a run: %d steps of %.4g, matrices %d steps back, %.3g values", s->default_steps,
@@ -37,8 +35,6 @@ int needs_print(const struct state *s) {
     print_needs(&n, stdout);
     return EXIT_DONE;
 }
-
-/* ---- a mesh ---- */
 
 struct request {
     const char *output, *unit, *scale, *json, *thicken, *planes;

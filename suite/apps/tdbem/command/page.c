@@ -56,17 +56,16 @@ void page_result(const void *state, const struct workload_page *page) {
         fprintf(out, "  %-16s %9.3f s %5.1f %%\n", stage[i].name, stage[i].seconds,
                 r->run.seconds > 0 ? 100 * stage[i].seconds / r->run.seconds : 0);
     if (r->stream_bytes > 0)
-        fprintf(out,
-                "  %.3g GB came from disk, %.3g GB/s of the summation; cores waited %.3f s for "
-                "them\n",
-                r->stream_bytes * 1e-9, r->stream_bytes * 1e-9 / r->summation_s, r->stream_wait_s);
-    if (job->cluster)
         fprintf(
             out,
-            "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in %lld, "
-            "%.3g MB to solve in %lld\n",
-            r->sums_sent.bytes * 1e-6, r->sums_sent.messages, r->rows_sent.bytes * 1e-6,
-            r->rows_sent.messages, r->solve_sent.bytes * 1e-6, r->solve_sent.messages);
+            "  %.3g GB came from disk, %.3g GB/s of the summation; cores waited %.3f s for them\n",
+            r->stream_bytes * 1e-9, r->stream_bytes * 1e-9 / r->summation_s, r->stream_wait_s);
+    if (job->cluster)
+        fprintf(out,
+                "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in "
+                "%lld, %.3g MB to solve in %lld\n",
+                r->sums_sent.bytes * 1e-6, r->sums_sent.messages, r->rows_sent.bytes * 1e-6,
+                r->rows_sent.messages, r->solve_sent.bytes * 1e-6, r->solve_sent.messages);
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, r->solver, r->iterations);

@@ -55,10 +55,9 @@ static int read_lines(const char *path, struct line **line, int *count) {
             if (!more) code = EXIT_USAGE;
         }
         if (!code && !read_line(text, &(*line)[*count]))
-            code = complain(
-                "%s: line %d: expected NAME plane|source X Y Z [AMPLITUDE [DELAY]], the name of "
-                "letters, digits and _ . -",
-                name, in->number);
+            code = complain("%s: line %d: expected NAME plane|source X Y Z [AMPLITUDE [DELAY]], "
+                            "the name of letters, digits and _ . -",
+                            name, in->number);
         ++*count;
     }
     lines_close(in);

@@ -16,8 +16,6 @@ evn_status far_gpu_open(struct far_gpu **out, const struct far *far, evn_device 
                         int states);
 void far_gpu_close(struct far_gpu *g);
 
-/* ---- a state, by its number ---- */
-
 /* Takes a host's state over, which must stay until the close; and brings it up to date again. */
 evn_status far_gpu_take(struct far_gpu *g, int number, far_state *state);
 evn_status far_gpu_home(struct far_gpu *g, int number);

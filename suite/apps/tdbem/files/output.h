@@ -11,8 +11,6 @@
 #include <complex.h>
 #include <evener/output.h>
 
-/* ---- tables ---- */
-
 /* Rows of numbers, kept until they are written. */
 struct table {
     int columns;
@@ -44,8 +42,6 @@ evn_status output_probes(FILE *out, enum format format, const struct probes *fro
 /* n, the time that a_n stands for, then one column a vertex, called by the numbers in `number`
  * [t a vertex]. */
 evn_status output_vertices(FILE *out, enum format format, const struct table *t, const int *number);
-
-/* ---- spectra: sums that grow by one term a step ---- */
 
 struct spectra {
     int count, columns, soft;

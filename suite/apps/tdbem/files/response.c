@@ -130,16 +130,15 @@ evn_status response_plan(struct response_filter *out, const struct incident *in,
     const double samples = ceil(rows * in->dt * rate - 1e-6), before = floor(in->pulse.t0 * rate);
     const double least = highest / M_PI;
     if (!(rate >= least))
+        return evn_fail(EVN_USAGE,
+                        "sample-rate: %g samples a unit of time do not show frequencies up to "
+                        "%.4g, which are carried; expected %.4g at least",
+                        rate, least / 2, least);
+    if (!(samples < INT_MAX) || !(fabs(before) < INT_MAX))
         return evn_fail(
             EVN_USAGE,
-            "sample-rate: %g samples a unit of time do not show frequencies up to %.4g, "
-            "which are carried; expected %.4g at least",
-            rate, least / 2, least);
-    if (!(samples < INT_MAX) || !(fabs(before) < INT_MAX))
-        return evn_fail(EVN_USAGE,
-                        "sample-rate: %g makes %.3g samples of %d steps of %.4g, expected fewer "
-                        "than 2e9",
-                        rate, samples, rows - 1, in->dt);
+            "sample-rate: %g makes %.3g samples of %d steps of %.4g, expected fewer than 2e9", rate,
+            samples, rows - 1, in->dt);
     const double periods = highest * samples / rate / (2 * M_PI);
     if (periods < 2)
         return evn_fail(EVN_USAGE,

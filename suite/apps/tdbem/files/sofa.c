@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the library ---- */
-
 /* Of <netcdf.h>. */
 enum { NC_NETCDF4 = 0x1000, NC_DOUBLE = 6, NC_GLOBAL = -1 };
 
@@ -55,8 +53,6 @@ evn_status sofa_find(void) {
                     "installed (libnetcdf19), or a name with .wav or .npz",
                     names[0]);
 }
-
-/* ---- a file ---- */
 
 /* The first error stays; nothing is done after it. */
 struct writer {

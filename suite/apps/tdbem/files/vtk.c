@@ -34,8 +34,6 @@ evn_status vtk_folder(const char *folder) {
     return EVN_OK;
 }
 
-/* ---- a piece ---- */
-
 struct array {
     const char *type, *name;
     int components;
@@ -110,8 +108,6 @@ evn_status vtk_write(const char *folder, const char *name, int step, const struc
     return status;
 }
 
-/* ---- a series ---- */
-
 /* Whether a file of the folder is there. */
 static int is_in(const char *folder, const char *name) {
     char *path;
@@ -141,8 +137,6 @@ evn_status vtk_collect(const char *folder, const char *name, int every, int last
     fputs("</Collection>\n</VTKFile>\n", out);
     return commit(output);
 }
-
-/* ---- cells between points ---- */
 
 int *vtk_cells(int points, const int grid[2], int closed, const int *row, int *cells,
                int *corners) {

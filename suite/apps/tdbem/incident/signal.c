@@ -16,8 +16,6 @@ enum {
 static const double beta = 8.96;       /* of Kaiser's window: -90 dB */
 static const double pass = 0.8 * M_PI; /* it passes so much, in units of the samples' spacing */
 
-/* ---- the spectrum ---- */
-
 /* x[0], x[stride], ..: n of them, a power of 2, to out[0 .. n-1]. */
 static void transform(size_t n, const double complex *x, size_t stride, double complex *out) {
     if (n == 1) {
@@ -57,8 +55,6 @@ double signal_level(const struct signal *s, double w) {
     for (int i = s->samples - 1; i >= 0; i--) sum = sum * turn + s->sample[i];
     return cabs(sum) / s->spectrum;
 }
-
-/* ---- the function between the samples ---- */
 
 /* The modified Bessel function I_0(x), and I_1(x)/x. */
 static double bessel(double x, double *slope) {
@@ -152,8 +148,6 @@ double signal_value(const struct signal *s, double t, double *sum) {
                            n[3] * x * x * (1 - x / 2) + n[4] * x * x * (x / 4 - 1. / 3));
     return y * y * ((1 + 2 * x) * n[0] + x * n[1]) + x * x * ((1 + 2 * y) * n[3] - y * n[4]);
 }
-
-/* ---- opening ---- */
 
 int signal_is(const char *path) {
     const char *end = strrchr(path, '.');

@@ -1,6 +1,5 @@
 /* Signals in CSV and WAV files. */
 #include "tdbem/incident/signal_file.h"
-#include "tdbem/mesh/mesh_read.h"
 #include "tdbem/mesh/mesh_source.h"
 #include <math.h>
 #include <stdint.h>
@@ -10,8 +9,6 @@
 static evn_status no_memory(const char *path) {
     return evn_fail(EVN_MEMORY, "pulse: %s: not enough memory", path);
 }
-
-/* ---- CSV ---- */
 
 /* t and p of the line at hand, with a comma, a semicolon or blanks between them; 0: it is not that.
  */
@@ -83,8 +80,6 @@ static evn_status from_csv(struct source *s, double **sample, int *samples, doub
     for (int i = 0; i < *samples; i++) (*sample)[i] = (*sample)[2 * (size_t)i + 1];
     return EVN_OK;
 }
-
-/* ---- WAV ---- */
 
 static uint32_t word(const char *data, int bytes) {
     uint32_t value = 0;

@@ -276,11 +276,10 @@ static evn_status check(const struct layout_options *o, int longest) {
         return evn_fail(EVN_USAGE, "td-bem: groups of %d steps, expected 1 to %d", o->group,
                         GROUP_MAX);
     if (o->kind == LAYOUT_FULL && o->bc < longest)
-        return evn_fail(
-            EVN_USAGE,
-            "layout: full:%dx%d: the longest row-vector has %d values, so a block needs "
-            "at least as many columns: full:%dx%d",
-            o->br, o->bc, longest, o->br, (longest + 15) / 16 * 16);
+        return evn_fail(EVN_USAGE,
+                        "layout: full:%dx%d: the longest row-vector has %d values, so a block "
+                        "needs at least as many columns: full:%dx%d",
+                        o->br, o->bc, longest, o->br, (longest + 15) / 16 * 16);
     if (o->kind == LAYOUT_FULL && (o->br < 1 || o->br > TILE_MAX / 4))
         return evn_fail(EVN_USAGE, "layout: full blocks of %d rows, expected 1 to %d", o->br,
                         TILE_MAX / 4);

@@ -16,8 +16,6 @@ struct march_device {
     double *load;  /* [group * columns]: right-hand sides that the host makes; NULL: the device's */
 };
 
-/* ---- opening ---- */
-
 /* Whether it leaves most of the device's memory to blocks of slices. */
 static int has_room(const struct march *m, const struct solve_device *d) {
     const struct layout *l = m->p->layout;
@@ -73,8 +71,6 @@ void march_device_close(struct march *m) {
     free(g);
     m->on_device = NULL;
 }
-
-/* ---- a group ---- */
 
 /* Adds the q-th step's contribution to the steps behind it. */
 static evn_status radiate(struct march *m, int q, int count) {

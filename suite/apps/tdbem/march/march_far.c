@@ -3,8 +3,6 @@
 #include "tdbem/fast/far_gpu.h"
 #include <stdio.h>
 
-/* ---- opening ---- */
-
 static evn_status open_on(struct march *m, evn_device *device) {
     const evn_traits *t = evn_device_traits(device);
     const double bytes = far_gpu_bytes(m->p->far, m->p->columns);
@@ -35,8 +33,6 @@ void march_far_close(struct march *m) {
     m->far_gpu = NULL;
 }
 
-/* ---- states ---- */
-
 evn_status march_far_take(struct march *m) {
     evn_status status = EVN_OK;
     for (int i = 0; m->far_gpu && !status && i < m->p->columns; i++)
@@ -54,8 +50,6 @@ evn_status march_far_home(struct march *m) {
         status = far_gather(m->p->far, columns_of(m, i)->far, m->p->cluster);
     return status;
 }
-
-/* ---- steps ---- */
 
 evn_status march_far_begin(struct march *m, int n) {
     if (m->far_gpu) return far_gpu_begin(m->far_gpu, m->column, n);

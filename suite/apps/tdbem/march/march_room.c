@@ -111,10 +111,10 @@ evn_status room_open_files(struct march *m) {
             [FORMAT_CSV] = 24, [FORMAT_NPZ] = 8, [FORMAT_WAV] = 2, [FORMAT_SOFA] = 4};
         const double bytes = numbers[i] * each[out->format];
         if (!status && out->format != FORMAT_CSV && bytes > FORMAT_BYTES)
-            status = evn_fail(EVN_USAGE,
-                              "%s: %.2g GB are too many for this format, expected less "
-                              "than %g, or .csv",
-                              path[i], bytes * 1e-9, FORMAT_BYTES * 1e-9);
+            status =
+                evn_fail(EVN_USAGE,
+                         "%s: %.2g GB are too many for this format, expected less than %g, or .csv",
+                         path[i], bytes * 1e-9, FORMAT_BYTES * 1e-9);
         char *own = status ? NULL : columns_path(m, path[i], 0);
         if (!status && !own) status = evn_fail(EVN_MEMORY, "%s: not enough memory", path[i]);
         if (!status) status = evn_output_open(&out->file, NULL, own);
@@ -254,15 +254,14 @@ static void warn_of_frequencies(const tdbem_run_options *o, tdbem *p) {
     }
     if (above > 1) snprintf(others, sizeof others, ", and %d more,", above - 1);
     if (lost)
-        tdbem_warn(
-            p,
-            "frequencies: the pulse has next to nothing at %d of them, whose values are nan: "
-            "pulse and mesh carry up to %.4g",
-            lost, p->shape.highest);
+        tdbem_warn(p,
+                   "frequencies: the pulse has next to nothing at %d of them, whose values are "
+                   "nan: pulse and mesh carry up to %.4g",
+                   lost, p->shape.highest);
     else if (above)
         tdbem_warn(p,
-                   "frequencies: %g%s is above %.4g, which pulse (-40 dB) and mesh (8 "
-                   "edges a wavelength) carry",
+                   "frequencies: %g%s is above %.4g, which pulse (-40 dB) and mesh (8 edges a "
+                   "wavelength) carry",
                    first, others, p->shape.highest);
 }
 

@@ -9,7 +9,6 @@
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
 #include "common/run/free_all.h"
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

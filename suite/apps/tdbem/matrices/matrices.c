@@ -315,8 +315,8 @@ static evn_status open_stream(tdbem *p, const struct fit *f, double memory) {
                blocks - f->resident, blocks, folder, bytes * 1e-9, memory * 1e-9);
     if (stream_in_memory(l->stream))
         notice(p,
-               "warning: %s keeps files in memory, so that nothing is gained; --scratch DIR on "
-               "a disk would help",
+               "warning: %s keeps files in memory, so that nothing is gained; --scratch DIR on a "
+               "disk would help",
                folder);
     return EVN_OK;
 }
@@ -392,8 +392,7 @@ static evn_status begin_radiation(tdbem *p) {
               to = tdbem_row(p, p->me + 1);
     if (p->cluster && p->layout->rows < p->ranks)
         return evn_fail(EVN_USAGE,
-                        "td-bem: %d rows are too few for %d ranks, expected %d ranks at "
-                        "most",
+                        "td-bem: %d rows are too few for %d ranks, expected %d ranks at most",
                         p->layout->rows, p->ranks, p->layout->rows);
     if (p->cluster) {
         evn_status status = near_open(&p->near, columns, from, to, near_last(o->group));

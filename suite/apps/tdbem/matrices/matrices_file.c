@@ -33,8 +33,6 @@ void matrices_file_close(struct matrices_file *f) {
     free_all(f->blind, f->piece, f);
 }
 
-/* ---- carrying ---- */
-
 static evn_status failed_with(const struct matrices_file *f, const char *what, int error) {
     return error ? evn_fail(EVN_SYSTEM, "matrices: %s could not be %s: %s", f->path, what,
                             strerror(error))
@@ -69,8 +67,6 @@ static evn_status carry_values(struct matrices_file *f, tdbem *p, const struct s
                            failed);
     return status;
 }
-
-/* ---- owners ---- */
 
 static int shares_host(const tdbem *p) {
     return !strcmp(evn_cluster_host(p->cluster, p->me), evn_cluster_host(p->cluster, 0));
@@ -110,8 +106,6 @@ static evn_status find(struct matrices_file *f, tdbem *p, struct matrices_ends *
     return slices_writer_into(&ends->writer, p->layout->columns, f->path, f->fd);
 }
 
-/* ---- reading ---- */
-
 /* All but the values of other ranks' blocks, to ranks that have none of it. */
 static evn_status carry_copies(struct matrices_file *f, tdbem *p, const struct matrices_ends *ends,
                                evn_status *failed) {
@@ -135,8 +129,6 @@ static evn_status read_copy(struct matrices_file *f, tdbem *p, struct matrices_e
     f->fd = -1; /* it is the reader's */
     return tdbem_as_input(slices_reader_prepare(&ends->reader, p->mesh, options, f->path, fd));
 }
-
-/* ---- both ---- */
 
 static evn_status open_it(struct matrices_file **out, const tdbem *p) {
     struct matrices_file *f = *out = calloc(1, sizeof *f);

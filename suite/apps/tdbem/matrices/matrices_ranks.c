@@ -131,8 +131,7 @@ evn_status handout_take(struct handout *h, const tdbem *p, const struct slices *
     for (int j = s->from; !failed && j < s->to; j++)
         failed = take_near(h->near, p, s, j) || take_now(&h->now, s, j);
     return failed ? evn_fail(EVN_MEMORY,
-                             "td-bem: no memory for what other ranks want of columns "
-                             "%d to %d",
+                             "td-bem: no memory for what other ranks want of columns %d to %d",
                              s->from, s->to - 1)
                   : EVN_OK;
 }

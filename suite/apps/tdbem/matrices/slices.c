@@ -616,9 +616,8 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
     if (o->problem != TDBEM_RIGID && o->problem != TDBEM_SOFT)
         return evn_fail(EVN_USAGE, "matrices: no problem %d", (int)o->problem);
     if (o->beta && (o->problem != TDBEM_RIGID || !(o->eta > 0)))
-        return evn_fail(EVN_USAGE,
-                        "matrices: an admittance belongs to the combined equation of the "
-                        "rigid problem, expected eta above 0");
+        return evn_fail(EVN_USAGE, "matrices: an admittance belongs to the combined equation of "
+                                   "the rigid problem, expected eta above 0");
     if (o->quad < 0 || o->quad > 6)
         return evn_fail(EVN_USAGE, "matrices: --quad %d, expected 0 to 6", o->quad);
     if (o->rule && o->rule != 3 && o->rule != 6 && o->rule != 7 && o->rule != 12 && o->rule != 16)
@@ -630,10 +629,10 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
     for (int p = 0; p < o->points; p++)
         for (int c = 0; c < 3; c++)
             if (!(fabs(o->point[p][c]) <= 1e100))
-                return evn_fail(EVN_USAGE,
-                                "matrices: observation point %d: coordinate %c is %g, expected a "
-                                "number",
-                                p, "xyz"[c], o -> point[p][c]);
+                return evn_fail(
+                    EVN_USAGE,
+                    "matrices: observation point %d: coordinate %c is %g, expected a number", p,
+                    "xyz"[c], o -> point[p][c]);
     return EVN_OK;
 }
 

@@ -2,7 +2,6 @@
  * around the columns, each once. */
 #include "tdbem/matrices/slices_inside.h"
 #include "common/run/free_all.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -32,8 +32,7 @@ static evn_status check(const struct slices_entry *entry, int count, int rows, i
         if (s->k < 0 || s->i < 0 || s->j < 0 || s->i >= rows || s->j >= columns)
             return evn_fail(
                 EVN_USAGE,
-                "matrices: entry %d: k %d, i %d, j %d, expected k from 0, i below %d, j "
-                "below %d",
+                "matrices: entry %d: k %d, i %d, j %d, expected k from 0, i below %d, j below %d",
                 e, s->k, s->i, s->j, rows, columns);
     }
     return EVN_OK;

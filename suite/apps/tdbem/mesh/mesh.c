@@ -330,20 +330,18 @@ static evn_status join_edges(const struct mesh *m, const char *name, int *across
     evn_status status = EVN_OK;
     const struct edge *e = &edge[many ? first_many : first_open];
     if (many)
-        status =
-            evn_fail(EVN_USAGE,
-                     "%s: edge %d-%d belongs to 3 triangles or more (%d, %d, %d, ..), expected "
-                     "2 (%zu such edges, and %zu open ones); remove faces inside, give bodies "
-                     "that share an edge one each",
-                     name, m->number[e->low], m->number[e->high], e[0].triangle, e[1].triangle,
-                     e[2].triangle, many, open);
+        status = evn_fail(EVN_USAGE,
+                          "%s: edge %d-%d belongs to 3 triangles or more (%d, %d, %d, ..), "
+                          "expected 2 (%zu such edges, and %zu open ones); remove faces inside, "
+                          "give bodies that share an edge one each",
+                          name, m->number[e->low], m->number[e->high], e[0].triangle, e[1].triangle,
+                          e[2].triangle, many, open);
     else if (open)
-        status =
-            evn_fail(EVN_USAGE,
-                     "%s: the surface is open: edge %d-%d of triangle %d belongs to no other "
-                     "triangle (%zu such edges); close its holes; evener mesh FILE --thicken D "
-                     "makes a body of a screen",
-                     name, m->number[e->low], m->number[e->high], e->triangle, open);
+        status = evn_fail(
+            EVN_USAGE,
+            "%s: the surface is open: edge %d-%d of triangle %d belongs to no other triangle (%zu "
+            "such edges); close its holes; evener mesh FILE --thicken D makes a body of a screen",
+            name, m->number[e->low], m->number[e->high], e->triangle, open);
     free(edge);
     return status;
 }
@@ -378,11 +376,10 @@ static evn_status check_doubles(const struct mesh *m, const char *name) {
     free(key);
     if (again == INT_MAX) return EVN_OK;
     const int *c = m->corner[again];
-    return evn_fail(
-        EVN_USAGE,
-        "%s: triangle %d has the same vertices %d %d %d as triangle %d (%d such); remove "
-        "doubled faces",
-        name, again, m->number[c[0]], m->number[c[1]], m->number[c[2]], first, count);
+    return evn_fail(EVN_USAGE,
+                    "%s: triangle %d has the same vertices %d %d %d as triangle %d (%d such); "
+                    "remove doubled faces",
+                    name, again, m->number[c[0]], m->number[c[1]], m->number[c[2]], first, count);
 }
 
 static double signed_volume(const struct mesh *m, int t, const double origin[3]) {
@@ -471,11 +468,10 @@ static void note_overlap(struct mesh *m, const struct mesh_tree *tree,
             m, "the surface cuts itself: triangle %d goes through triangle %d at %.4g, %.4g, %.4g",
             other, t, x[0], x[1], x[2]);
     else if (nesting->vertex >= 0)
-        mesh_note(
-            m,
-            "components overlap: vertex %d lies inside of another one, and others of its own do "
-            "not",
-            m->number[nesting->vertex]);
+        mesh_note(m,
+                  "components overlap: vertex %d lies inside of another one, and others of its own "
+                  "do not",
+                  m->number[nesting->vertex]);
 }
 
 static evn_status find_nesting(struct mesh *m, const int *component, int *work, signed char *odd) {

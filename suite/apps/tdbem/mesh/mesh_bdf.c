@@ -115,10 +115,9 @@ static evn_status grid(struct source *s, const struct card *c) {
     if (!get_integer(field(c, 1), &tag))
         return source_bad(s, "GRID: \"%s\" is no number of one", field(c, 1));
     if (*field(c, 2) && (!get_integer(field(c, 2), &system) || system))
-        return source_bad(s,
-                          "GRID %lld: in coordinate system %s; expected the basic one: write the "
-                          "file so",
-                          tag, field(c, 2));
+        return source_bad(
+            s, "GRID %lld: in coordinate system %s; expected the basic one: write the file so", tag,
+            field(c, 2));
     for (int k = 0; k < 3; k++)
         if (!get_real(field(c, 3 + k), &x[k]))
             return source_bad(s, "GRID %lld: \"%s\" is no coordinate", tag, field(c, 3 + k));

@@ -89,8 +89,6 @@ evn_status mesh_box(struct mesh **out, const double size[3], double h) {
     return surface_end(&s, out, status);
 }
 
-/* ---- the aircraft ---- */
-
 /* A plate: from its middle to `tip` away in span, `front` to `front + chord` along x, half as thick
  * as `half`; front, chord and half change by their slopes with the distance in span. */
 struct plate {

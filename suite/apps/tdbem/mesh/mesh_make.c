@@ -31,10 +31,9 @@ evn_status mesh_make(struct mesh **out, const char *what) {
     double size[3], h;
     if (sscanf(what + 4, "%lf,%lf,%lf,%lf%n", &size[0], &size[1], &size[2], &h, &end) != 4 ||
         what[4 + end])
-        return evn_fail(EVN_USAGE,
-                        "mesh: \"%s\": expected box:a,b,c,h with three sides and the length h of "
-                        "edges",
-                        what);
+        return evn_fail(
+            EVN_USAGE,
+            "mesh: \"%s\": expected box:a,b,c,h with three sides and the length h of edges", what);
     return mesh_box(out, size, h);
 }
 

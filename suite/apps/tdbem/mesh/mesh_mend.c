@@ -3,9 +3,7 @@
 #include "tdbem/mesh/mesh_cells.h"
 #include "tdbem/mesh/mesh_polygon.h"
 #include "common/run/free_all.h"
-#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * the order of the list of nodes, whatever their tags. */
 #include "tdbem/mesh/mesh_formats.h"
 #include "tdbem/mesh/mesh_msh_parts.h"
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -99,10 +99,9 @@ static evn_status header(struct source *s, struct ply *p) {
             binary = strcmp(word, "ascii") != 0;
             s->swap = !strcmp(word, "binary_big_endian");
             if (binary && !s->swap && strcmp(word, "binary_little_endian"))
-                return source_bad(s,
-                                  "format \"%s\", expected ascii, binary_little_endian or "
-                                  "binary_big_endian",
-                                  word);
+                return source_bad(
+                    s, "format \"%s\", expected ascii, binary_little_endian or binary_big_endian",
+                    word);
             formats++;
         } else if (!strcmp(word, "element")) {
             status = add_element(s, p);

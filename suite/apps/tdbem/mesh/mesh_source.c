@@ -27,8 +27,6 @@ evn_status source_bad(const struct source *s, const char *format, ...) {
     return evn_fail(EVN_USAGE, "%s: %s%s", s->name, source_place(s, s->at, place), text);
 }
 
-/* ---- text ---- */
-
 static int blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 void source_skip(struct source *s, char comment) {
@@ -84,8 +82,6 @@ int source_word(struct source *s, char *word, size_t size) {
     return n > 0;
 }
 
-/* ---- bytes ---- */
-
 int source_bytes(struct source *s, void *to, size_t bytes) {
     if (source_left(s) < bytes) return 0;
     memcpy(to, s->data + s->at, bytes);
@@ -122,8 +118,6 @@ int source_scalar(struct source *s, struct scalar type, double *value) {
 int source_holds(const struct source *s, long long count, size_t bytes) {
     return count >= 0 && (unsigned long long)count <= source_left(s) / bytes;
 }
-
-/* ---- what has been read ---- */
 
 static evn_status grow(const struct source *s, void *array, size_t size, size_t count,
                        size_t *room) {

@@ -10,8 +10,6 @@ static evn_status corner(struct source *s, const double x[3]) {
     return status ? status : source_corner(s, (long long)s->points - 1);
 }
 
-/* ---- the two forms ---- */
-
 static evn_status expect(struct source *s, const char *words, size_t facet) {
     while (*words) {
         char word[32];

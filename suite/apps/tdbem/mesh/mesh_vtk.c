@@ -214,10 +214,9 @@ evn_status read_vtk(struct source *s) {
     source_word(s, word, sizeof word);
     const int grid = !strcmp(word, "UNSTRUCTURED_GRID");
     if (!grid && strcmp(word, "POLYDATA"))
-        return source_bad(s,
-                          "DATASET %s, expected POLYDATA or UNSTRUCTURED_GRID (ParaView: Extract "
-                          "Surface)",
-                          word);
+        return source_bad(
+            s, "DATASET %s, expected POLYDATA or UNSTRUCTURED_GRID (ParaView: Extract Surface)",
+            word);
     s->binary = binary;
     s->swap = 1;
     struct vtk_cells cells = {0};

@@ -50,8 +50,6 @@ evn_status solve_gmres_open(struct solve_gmres **out, const struct solve_matrix 
     return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
 }
 
-/* ---- the iteration ---- */
-
 struct work {
     struct solve_gmres *s;
     evn_crew *crew;

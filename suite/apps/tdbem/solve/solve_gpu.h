@@ -39,8 +39,6 @@ void solve_gpu_close(struct solve_gpu *g);
  * EVN_DEVICE: the device has failed. */
 evn_status solve_gpu(struct solve_gpu *g, const double *b, double *a, int *iterations);
 
-/* ---- a group of steps ---- */
-
 struct solve_device solve_gpu_device(const struct solve_gpu *g);
 
 /* Step q's iterations, behind what has put its right-hand side and its guess into the queue. Steps

@@ -9,8 +9,6 @@ static int first_chunk(const struct solve_ranks *r, int rank) {
     return evn_crew_begin(r->chunks, rank, r->count);
 }
 
-/* ---- opening ---- */
-
 static int rank_of(const struct solve_ranks *r, int chunk) {
     int rank = evn_crew_begin(r->count, chunk, r->chunks);
     while (first_chunk(r, rank + 1) <= chunk) rank++;
@@ -118,8 +116,6 @@ void solve_ranks_close(struct solve_ranks *r) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(r);
 }
-
-/* ---- the exchange ---- */
 
 /* Copies `count` numbers to a message, or from one, and returns what is behind them there. */
 static double *put(double *message, const double *from, int count) {

@@ -356,15 +356,14 @@ static evn_status study(const struct slices *s, const char *mesh) {
                 status = measure(s, &o, layout[l].name, &limits);
             }
     if (!status)
-        printf(
-            "\nGFlop/s count values that are no padding. allowed: the smaller of multiply-adds on "
-            "registers\nand of reading at the speed measured for as many bytes, times operations "
-            "a byte of exact\nrow-vectors, both measured in turn with the row; by: which of them, "
-            "FMA or where the "
-            "values lie. *: more than that,\nas part of the values lies in a nearer cache, or "
-            "others filled the caches meanwhile. Times are processor time. x CSR: over the best\n"
-            "of the sparse products above, which go by fronts, a matrix M_k at a time; by row: a "
-            "sum at a time; the layouts go by slices\n");
+        printf("\nGFlop/s count values that are no padding. allowed: the smaller of multiply-adds "
+               "on registers\nand of reading at the speed measured for as many bytes, times "
+               "operations a byte of exact\nrow-vectors, both measured in turn with the row; by: "
+               "which of them, FMA or where the values lie. *: more than that,\nas part of the "
+               "values lies in a nearer cache, or others filled the caches meanwhile. Times are "
+               "processor time. x CSR: over the best\n"
+               "of the sparse products above, which go by fronts, a matrix M_k at a time; by row: "
+               "a sum at a time; the layouts go by slices\n");
     evn_units_close(units);
     evn_machine_close(machine);
     return status;
@@ -474,9 +473,9 @@ static void print_table(const struct slices *s, const char *name,
     for (int o = 0; o < ORDERS; o++) printf("  %16.1f  %6s  %6s", score[o], "", "");
     printf("\n\nE: the paper's estimate, operations on all values of the blocks, padding included, "
            "at the speed of blocks\nof this size measured on one core (GFlop/s; double, n_g 8, of "
-           "sphere:2). "
-           "mixed: each block of the size that makes E least, by dynamic programming.\nscore: mean "
-           "over slices and neighbouring rows of (columns that both cover)^2. tour: --order tsp\n");
+           "sphere:2). mixed: each block of the size that makes E least, by dynamic "
+           "programming.\nscore: mean over slices and neighbouring rows of (columns that both "
+           "cover)^2. tour: --order tsp\n");
 }
 
 /* Ranges of at most MOST columns, evenly spread, and all rows: of a small mesh all. */
