@@ -363,6 +363,27 @@ TEST(awkward_graphs) {
             }
 }
 
+/* Two halves of a cube of uneven weights: not much more cut than by a plane, in the mean. */
+TEST(halves) {
+    enum { SIDE_OF_CUBE = 24, SEEDS = 8 };
+    struct cube c;
+    struct map_model m;
+    cube_open(&c, SIDE_OF_CUBE, 2);
+    assert_int_equal(map_model_open(&m, &c.p, NULL, NULL), 0);
+    const struct level g = {m.tasks, m.start, m.neighbour, m.bytes, m.weight, NULL};
+    int *owner = malloc(sizeof *owner * (size_t)m.tasks);
+    double cut = 0;
+    for (int i = 0; i < SEEDS; i++) {
+        assert_int_equal(level_bisect(&g, &m, (unsigned)i, owner), 0);
+        cut += evn_problem_cut(&c.p, owner, NULL) / 2 / SEEDS;
+    }
+    const double plane = SIDE_OF_CUBE * SIDE_OF_CUBE;
+    if (!(cut <= 1.35 * plane)) fail_msg("%.0f cut, %.0f by a plane", cut, plane);
+    free(owner);
+    map_model_close(&m);
+    cube_close(&c);
+}
+
 /* A coarser level weighs what the finer one does, and any assignment of it cuts as much. */
 TEST(coarser) {
     ENDS(cube_close) struct cube c;
