@@ -124,8 +124,7 @@ static double bounded(double x) { return x < 1e-300 ? 1e-300 : x < 1e300 ? x : 1
 /* Limits costs and times, which may be 0. */
 static inline double held(double x) { return x < 1e300 ? x : 1e300; }
 
-/* fmin() and fmax() for numbers: a lesson asks for some of each task, and calls took a tenth of it.
- */
+/* fmin() and fmax() of numbers, whose calls took a tenth of a lesson. */
 static inline double least_of(double a, double b) { return a < b ? a : b; }
 static inline double most_of(double a, double b) { return a > b ? a : b; }
 
@@ -912,45 +911,24 @@ static void find_then(struct learn *l, size_t u) {
     }
 }
 
-/* The rows of the window that hold an instance, the newest first: those of tasks, and those of
- * units. */
-struct rows {
-    int count;
-    const int *owner[LEARN_WINDOW_MAX];
-    const double *seconds[LEARN_WINDOW_MAX], *then[LEARN_WINDOW_MAX], *again[LEARN_WINDOW_MAX];
-};
-
-static struct rows find_rows(const struct learn *l) {
+/* Cost of a task by its time on its present unit; earlier estimates hold unless contradicted.
+ * `row`: all rows that hold an instance, the newest first. */
+static void learn_task(struct learn *l, const int *row, int rows, size_t t) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
-    struct rows r;
-    r.count = 0;
-    for (int row = l->latest; row >= 0; row = row_before(l, row)) {
-        const size_t at = (size_t)row;
-        r.owner[r.count] = l->owner + at * n;
-        r.seconds[r.count] = l->seconds + at * n;
-        r.then[r.count] = l->then + at * units;
-        r.again[r.count++] = l->repeated + at * units;
-    }
-    return r;
-}
-
-/* Cost of a task by its time on its present unit; earlier estimates hold unless contradicted. */
-static void learn_task(struct learn *l, const struct rows *r, size_t t) {
-    const int now = r->owner[0][t];
+    const int now = l->owner[(size_t)*row * n + t];
     double value[LEARN_WINDOW_MAX], x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
     value[0] = x[0] = x[1] = 0;
     int h = 0, repeats = 0, moved = 0;
-    for (int i = 0; i < r->count; i++) {
-        if (r->owner[i][t] != now) {
+    for (int i = 0; i < rows; i++) {
+        const size_t at = (size_t)row[i] * n + t, of = (size_t)row[i] * units + (size_t)now;
+        if (l->owner[at] != now) {
             moved = 1;
             continue;
         }
-        const double seconds = r->seconds[i][t], again = r->again[i][now];
-        value[h] = x[h] = held(seconds * r->then[i][now]);
-        h++;
-        if (i + 1 == r->count || r->owner[i + 1][t] != now) continue;
-        const double before = r->seconds[i + 1][t];
-        if (again > 0 && before > 0) off[repeats++] = difference(seconds, before * again);
+        value[h] = x[h] = held(l->seconds[at] * l->then[of]), h++;
+        const size_t had = i + 1 < rows ? (size_t)row[i + 1] * n + t : at;
+        if (had != at && l->owner[had] == now && l->repeated[of] > 0 && l->seconds[had] > 0)
+            off[repeats++] = difference(l->seconds[at], l->seconds[had] * l->repeated[of]);
     }
     struct belief *b = &l->of_task[t];
     const double middle = lower_middle(x, h), cost = l->cost[t];
@@ -971,8 +949,7 @@ static void learn_task(struct learn *l, const struct rows *r, size_t t) {
 /* Cost of a task by its times on all its units in the window. */
 static double cost_everywhere(const struct learn *l, size_t t) {
     const size_t n = (size_t)l->problem.tasks;
-    double x[LEARN_WINDOW_MAX];
-    x[0] = x[1] = 0; /* not all of it, for each task */
+    double x[LEARN_WINDOW_MAX] = {0};
     for (size_t r = 0; r < (size_t)l->kept; r++)
         x[r] = l->seconds[r * n + t] * l->speed[l->owner[r * n + t]];
     return lower_middle(x, l->kept);
@@ -1041,8 +1018,9 @@ int learn_feed(struct learn *l, const int *owner, const double *seconds) {
         find_then(l, u);
     }
     free(l->ratio);
-    const struct rows rows = find_rows(l);
-    for (size_t t = 0; t < n; t++) learn_task(l, &rows, t);
+    int row[LEARN_WINDOW_MAX], rows = 0;
+    for (int at = l->latest; at >= 0; at = row_before(l, at)) row[rows++] = at;
+    for (size_t t = 0; t < n; t++) learn_task(l, row, rows, t);
     if (learn_settles(l) && l->since == 2 && l->stints > 1) learn_from_moves(l);
 
     double sum = 0, nominal = 0;

@@ -11,9 +11,8 @@ enum {
 /* fmax(x - limit, 0) for numbers; a call of the library for each took a third of a large plan. */
 static double above(double x, double limit) { return x > limit ? x - limit : 0; }
 
-/* Steps that do not cut more come first, the one that saves the most time
- * before the others; then by bytes per time saved. Inlined, as a call copies its structs, which
- * took a sixth of best_step(). */
+/* Steps that do not cut more come first, the one that saves the most time before the others; then
+ * by bytes per time saved. Inlined, as copies for a call took a sixth of best_step(). */
 static inline __attribute__((always_inline)) void
 consider(struct step *best, struct step s, struct effect e, double u, double v, double limit) {
     if (e.u >= u || e.v >= u || e.third >= u || e.over > 0) return;
