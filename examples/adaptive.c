@@ -137,7 +137,7 @@ int main(void) {
     double error = 0;
     TRY(evn_open(&session, NULL, NULL, EVN_OVER_RANKS)); /* first of all */
     evn_units *units = evn_session_units(session);
-    if (evn_units_gpus(units))
+    if (evn_units_about(units).gpus)
         TRY(evn_fail(EVN_USAGE, "its bodies run on cores, not on \"%s\"", evn_units_text(units)));
     TRY(evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = PLACES / LARGEST}));
     TRY(evn_place_open(&place, units, 0.5));

@@ -91,7 +91,7 @@ static evn_rank_face face_of(evn_rank_task from, int cells, evn_rank_task to, in
 static evn_status add_faces(int rank, const struct part *part, const char *born) {
     evn_rank_face face[2 * MOST + 2];
     const int n = evn_distributed_part(pipe).tasks;
-    const long long first = evn_distributed_sum(pipe, rank), last = first + n - 1;
+    const long long first = evn_distributed_part(pipe).sum[rank], last = first + n - 1;
     int count = 0;
     for (int t = 0; t + 1 < n; t++) {
         const evn_rank_task here = {rank, t}, next = {rank, t + 1};
@@ -100,7 +100,7 @@ static evn_status add_faces(int rank, const struct part *part, const char *born)
         face[count++] = face_of(next, part[t + 1].cells, here, RIGHT);
     }
     if (!born && first > 0) {
-        const long long before = evn_distributed_sum(pipe, rank - 1);
+        const long long before = evn_distributed_part(pipe).sum[rank - 1];
         face[count++] = face_of((evn_rank_task){rank, 0}, WIDTH,
                                 (evn_rank_task){rank - 1, (int)(first - before) - 1}, RIGHT);
     }
@@ -179,8 +179,9 @@ int main(void) {
     ranks = evn_cluster_size(cluster);
     TRY(evn_cluster_machine(cluster, &machine, 1, 1));
     TRY(evn_units_open(&units, machine, list ? list : "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
-    TRY(evn_units_gpus(units) ? evn_fail(EVN_USAGE, "its bodies run on cores, not on \"%s\"", list)
-                              : EVN_OK);
+    TRY(evn_units_about(units).gpus
+            ? evn_fail(EVN_USAGE, "its bodies run on cores, not on \"%s\"", list)
+            : EVN_OK);
     TRY(evn_place_open(&place, units, 0.5));
     size_t bytes[2 * MOST];
     int first = CELLS / WIDTH * rank / ranks;
@@ -219,7 +220,8 @@ int main(void) {
     if (!rank) {
         printf("blocks of each rank:");
         for (int r = 0; r < ranks; r++)
-            printf(" %lld", evn_distributed_sum(pipe, r + 1) - evn_distributed_sum(pipe, r));
+            printf(" %lld",
+                   evn_distributed_part(pipe).sum[r + 1] - evn_distributed_part(pipe).sum[r]);
         printf("; %d cells are wrong\n", wrong);
     }
 end:

@@ -68,8 +68,8 @@ int main(void) {
     for (int t = 0; t < BLOCKS; t++) cells += (int)(size[t] = CELLS(t));
     const evn_problem problem = {.tasks = BLOCKS,
                                  .weight = size,
-                                 .units = evn_cluster_unit_count(cluster),
-                                 .speed = evn_cluster_speeds(cluster)};
+                                 .units = evn_cluster_about(cluster).units,
+                                 .speed = evn_cluster_about(cluster).speed};
     TRY(evn_schedule_open(&schedule, "guided:time", &problem));
     TRY(evn_loop_open_on(&loop, units, schedule, cluster));
     TRY(evn_loop_homes(loop, &(evn_home){.blocks = 1, .make = make, .memory = memory, .drop = drop},
@@ -106,7 +106,7 @@ int main(void) {
     for (int r = 1; !rank && r < evn_cluster_size(cluster); r++) wrong += all[r];
     if (!rank)
         printf("%d ranks, %s: %d blocks are wrong\n", evn_cluster_size(cluster),
-               evn_cluster_wire(cluster), wrong);
+               evn_cluster_about(cluster).wire, wrong);
 end:
     if (status && !rank) fprintf(stderr, "ranks: %s\n", evn_message());
     for (int f = 0; f < 2; f++) evn_exchange_close(exchange[f]);

@@ -15,21 +15,19 @@ enum { N = 1000000, GROUPS = 64 };
 
 static evn_status sum_on(evn_device *device, const double *x, double *sum) {
     evn_queue *queue = NULL;
-    evn_program *program = NULL;
     evn_kernel *kernel = NULL;
     evn_buffer *values = NULL, *sums = NULL;
     double part[GROUPS];
     const int n = N;
     evn_status status = evn_queue_open(&queue, device);
-    if (!status) status = evn_program_open(&program, device, &sums_kernels, NULL);
-    if (!status) status = evn_kernel_open(&kernel, program, "partial_sums");
+    if (!status) status = evn_kernel_get(device, &sums_kernels, "partial_sums", &kernel);
     if (!status) status = evn_buffer_open(&values, device, N * sizeof *x);
     if (!status) status = evn_buffer_open(&sums, device, sizeof part);
     if (!status) status = evn_copy_to_device(queue, values, 0, x, N * sizeof *x);
     if (!status) {
         const evn_argument argument[] = {
             {.buffer = values}, {.buffer = sums}, {.value = &n, .bytes = sizeof n}};
-        status = evn_launch(queue, kernel, GROUPS, evn_kernel_items(kernel), argument, 3);
+        status = evn_launch(queue, kernel, GROUPS, 0, argument, 3);
     }
     if (!status) status = evn_copy_to_host(queue, part, sums, 0, sizeof part);
     if (!status) status = evn_queue_finish(queue);
@@ -37,8 +35,6 @@ static evn_status sum_on(evn_device *device, const double *x, double *sum) {
     for (int g = 0; !status && g < GROUPS; g++) *sum += part[g];
     evn_buffer_close(sums);
     evn_buffer_close(values);
-    evn_kernel_close(kernel);
-    evn_program_close(program);
     evn_queue_close(queue);
     return status;
 }

@@ -185,7 +185,7 @@ struct state {
         if (!(flags & EVN_ANY_CLOSES) && opener != std::this_thread::get_id())
             return evn_fail_text(EVN_USAGE, "session: closed by another thread than its opener's");
         const evn_units *units = evn_session_units(session);
-        if (units && evn_units_running(units))
+        if (units && evn_units_about(units).running)
             return evn_fail_text(EVN_USAGE, "session: closed from within a body, which must "
                                             "return first");
         return EVN_OK;

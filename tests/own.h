@@ -38,8 +38,6 @@ static inline void drop_heap(void *variable) {
 OWNED(device, evn_device, evn_device_close)
 OWNED(queue, evn_queue, evn_queue_close)
 OWNED(buffer, evn_buffer, evn_buffer_close)
-OWNED(program, evn_program, evn_program_close)
-OWNED(kernel, evn_kernel, evn_kernel_close)
 OWNED(event, evn_event, evn_event_close)
 OWNED(machine, evn_machine, evn_machine_close)
 OWNED(units, evn_units, evn_units_close)

@@ -13,7 +13,7 @@ static inline evn_units *open_units(const char *list, const char *devices) {
     return units;
 }
 static inline void close_units(evn_units *units) {
-    evn_machine *machine = (evn_machine *)evn_units_machine(units);
+    evn_machine *machine = (evn_machine *)evn_units_about(units).machine;
     evn_units_close(units);
     evn_machine_close(machine);
 }

@@ -30,14 +30,17 @@ int main(void) {
 }
 #else
 static double *mine(evn_shared *a, int i) {
-    return (double *)((char *)evn_shared_memory(a) + evn_shared_at(a, i));
+    size_t at;
+    evn_shared_owner(a, i, &at);
+    return (double *)((char *)evn_shared_memory(a) + at);
 }
 
 /* An element of any rank's, as of the last barrier. */
 static double read(evn_shared *a, int i) {
     double value = 0;
-    const int owner = evn_shared_owner(a, i);
-    evn_shared_get(a, owner, evn_shared_at(a, i), &value, sizeof value);
+    size_t at;
+    const int owner = evn_shared_owner(a, i, &at);
+    evn_shared_get(a, owner, at, &value, sizeof value);
     evn_shared_flush(a, owner);
     return value;
 }

@@ -55,10 +55,6 @@ extern "C" {
  * origin that goes to another rank has memory on both until all have agreed. */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
-/* The tasks of this rank that the last change bore, ascending, *count of them; valid until the next
- * run, from then on none. */
-const int *evn_loop_born(const evn_loop *loop, int *count);
-
 /* A change that was made, for records. */
 typedef struct evn_changed {
     int instance;          /* number of runs learnt before the change */

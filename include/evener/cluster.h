@@ -4,7 +4,7 @@
  *    evn_cluster_open(&cluster, "auto");                       first of all
  *    .. machine, units, as in a program of one process ..
  *    evn_cluster_units(cluster, units, NULL);
- *    .. a schedule for evn_cluster_unit_count() units, evn_loop_open_on() ..
+ *    .. a schedule for evn_cluster_about().units units, evn_loop_open_on() ..
  *    evn_cluster_close(cluster, status);
  *
  * Call evn_cluster_open() before OpenMP regions, machine, units and devices: it may fork, and MPI's
@@ -44,40 +44,31 @@ extern "C" {
  *                     newly forked ranks, one fewer or as many, which continue from the
  *                     program's checkpoint; three times at most
  *    mpi, mpi:FILE    MPI by the plug-in that fits the launcher, or by the plug-in FILE
- *    mpi:comm=HANDLE  the ranks of a communicator of the program's own: evn_cluster_open_comm()
+ *    mpi:comm=HANDLE  the ranks of a communicator of the program's own
+ *
+ * HANDLE is the communicator's Fortran handle, MPI_Comm_c2f() in C, `MPI_COMM_WORLD` or the like
+ * itself in Fortran's module mpi, so that no header of MPI is needed here. Collective over its
+ * ranks, which may be some of the world's, of one node or of several; a process may be in several
+ * clusters at a time. MPI has been initialised by the program, with MPI_THREAD_SERIALIZED at least,
+ * and is finalised by it, after evn_cluster_close(). All messages of the library go over a
+ * duplicate of the communicator, which evn_cluster_close() frees: the program's own are not
+ * touched. Where cores are shared out (evn_cluster_machine()), only the cluster's ranks count.
+ * EVN_USAGE: MPI is not initialised, or the handle is of no communicator or of an
+ * inter-communicator; EVN_SYSTEM: MPI's thread level is too low; EVN_MISSING: the process's MPI is
+ * not the one that the plug-in is made for, or no shared library.
  *
  * Returns in every rank. EVN_USAGE: `how` is not understood. EVN_MISSING: a launcher has started
  * this process, and no plug-in fits its MPI. EVN_SYSTEM, EVN_MEMORY. After a failure there is
  * nothing to close. */
 evn_status evn_cluster_open(evn_cluster **out, const char *how);
 
-/* Opens a cluster of the ranks of a communicator that the program gives: `comm` is its Fortran
- * handle, MPI_Comm_c2f() in C, `MPI_COMM_WORLD` or the like itself in Fortran's module mpi, so that
- * no header of MPI is needed here. Collective over its ranks, which may be some of the world's, of
- * one node or of several; a process may be in several clusters at a time. MPI has been initialised
- * by the program, with MPI_THREAD_SERIALIZED at least, and is finalised by it, after
- * evn_cluster_close(). All messages of the library go over a duplicate of the communicator, which
- * evn_cluster_close() frees: the program's own are not touched. Where cores are shared out
- * (evn_cluster_machine()), only the cluster's ranks count.
- *
- * EVN_USAGE: MPI is not initialised, or the handle is of no communicator or of an
- * inter-communicator; EVN_SYSTEM: MPI's thread level is too low; EVN_MISSING: the process's MPI is
- * not the one that the plug-in is made for, or no shared library; otherwise as of
- * evn_cluster_open(). */
-evn_status evn_cluster_open_comm(evn_cluster **out, int comm);
-
-/* Number of times that the ranks of this run were forked again because one was lost. */
-int evn_cluster_restarts(const evn_cluster *cluster);
-
 /* This process's rank by the launcher's environment variables; -1: no launcher has started it.
- * Works before a cluster is open, so that one process only prints a message. */
-int evn_cluster_launched(void);
-
-/* 1 if this process should report that evn_cluster_open() failed with EVN_MISSING: the first
+ * Works before a cluster is open, so that one process only prints a message. *speaks (may be NULL):
+ * 1 if this process should report that evn_cluster_open() failed with EVN_MISSING: the first
  * process of each host on which a launcher has started several, which all miss the same plug-in.
  * The others exit with 0 silently, since a launcher kills all processes as soon as one exits with
  * another status. */
-int evn_cluster_speaks(void);
+int evn_cluster_launched(int *speaks);
 
 /* Closes the cluster; returns when all ranks have called it. Collective. Close loops and exchanges
  * before. `status`: the result of the last evn_cluster_agree(). */
@@ -89,15 +80,31 @@ void evn_cluster_close(evn_cluster *cluster, evn_status status);
  * outlive the cluster. */
 void evn_cluster_stop_on(evn_cluster *cluster, const volatile int *flag);
 
-/* 1 if some rank's stop flag was set at the last collective call; the same on all ranks, so that
- * all can stop after the same step. */
-int evn_cluster_stopping(const evn_cluster *cluster);
-
 int evn_cluster_rank(const evn_cluster *cluster);
 int evn_cluster_size(const evn_cluster *cluster);
 
-/* The wire's name, "processes" or "Open MPI 4.1.4"; "alone" with one rank and no wire. */
-const char *evn_cluster_wire(const evn_cluster *cluster);
+/* The state of a cluster; pointers are valid until evn_cluster_units() or evn_cluster_machine() is
+ * called again. */
+typedef struct evn_cluster_info {
+    const char *wire;     /* name, "processes" or "Open MPI 4.1.4"; "alone": one rank, no wire */
+    const char *cores;    /* what evn_cluster_machine() decided, "3 of 8 cores, shared by ranks 0 to
+                             2"; "" before */
+    int restarts;         /* times that the ranks were forked again because one was lost */
+    int failed;           /* 1: the last collective call has failed; the same on all ranks */
+    int stopping;         /* 1: some rank's stop flag was set at the last collective call; the same
+                             on all ranks, so that all can stop after the same step */
+    int units;            /* of all ranks (evn_cluster_units()); 0 before */
+    const int *first;     /* global number of each rank's first unit; first[size] is `units` */
+    const double *speed;  /* of all units, by global number; NULL before */
+    long long messages;   /* sent by this rank in evn_cluster_exchange() */
+    double message_bytes; /* of these messages, without headers */
+    /* For studies and tests: the kind of the wire (<evener/wire.h>), and this rank's end of it;
+     * NULL: one rank alone. Tags from 32000 on are reserved for them. No other part of the cluster
+     * may be used meanwhile. */
+    const struct evn_wire_kind *kind;
+    struct evn_wire *ends;
+} evn_cluster_info;
+evn_cluster_info evn_cluster_about(const evn_cluster *cluster);
 
 /* The name of the host a rank runs on. */
 const char *evn_cluster_host(const evn_cluster *cluster, int rank);
@@ -111,25 +118,16 @@ const char *evn_cluster_host(const evn_cluster *cluster, int rank);
 evn_status evn_cluster_machine(evn_cluster *cluster, evn_machine **out, int wanted,
                                int oversubscribe);
 
-/* The decision in words, "3 of 8 cores, shared by ranks 0 to 2"; "" before evn_cluster_machine().
- */
-const char *evn_cluster_cores(const evn_cluster *cluster);
-
 /* Registers this rank's units with all ranks; units then have global numbers, rank after rank.
- * `speed`: of this rank's units; NULL: evn_unit_speed(). Collective. EVN_USAGE, EVN_MEMORY. */
+ * `speed`: of this rank's units; NULL: evn_unit_about().speed. Collective. EVN_USAGE, EVN_MEMORY.
+ */
 evn_status evn_cluster_units(evn_cluster *cluster, const evn_units *mine, const double *speed);
-int evn_cluster_unit_count(const evn_cluster *cluster);
-int evn_cluster_first_unit(const evn_cluster *cluster, int rank);
+/* The rank that has the unit of this global number. */
 int evn_cluster_rank_of(const evn_cluster *cluster, int unit);
-/* Speeds of all units, by global number. */
-const double *evn_cluster_speeds(const evn_cluster *cluster);
 
 /* Returns the worst status of all ranks, the same on all (MPI_Allreduce with the maximum).
  * Collective. */
 evn_status evn_cluster_agree(evn_cluster *cluster, evn_status mine);
-
-/* 1 if the last collective call has failed, on every rank. */
-int evn_cluster_failed(const evn_cluster *cluster);
 
 /* Gathers `bytes` from each rank at rank 0, in the order of ranks (MPI_Gather). `all`: size x
  * bytes, may be NULL on other ranks. Collective. */
@@ -163,9 +161,6 @@ typedef struct evn_parcel {
  * EVN_STOPPED: see evn_cluster_stop_on(); EVN_USAGE: this rank's own parcel. */
 evn_status evn_cluster_exchange(evn_cluster *cluster, evn_status mine, const evn_parcel *out,
                                 const evn_parcel *in);
-
-/* Messages and bytes (without headers) that this rank has sent by evn_cluster_exchange(). */
-void evn_cluster_exchanged(const evn_cluster *cluster, long long *messages, double *bytes);
 
 #ifdef __cplusplus
 }

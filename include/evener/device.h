@@ -25,8 +25,7 @@
 extern "C" {
 #endif
 
-typedef struct evn_device evn_device;   /* an open device */
-typedef struct evn_program evn_program; /* kernels built for a device */
+typedef struct evn_device evn_device; /* an open device */
 typedef struct evn_kernel evn_kernel;
 typedef struct evn_event evn_event;
 
@@ -40,7 +39,7 @@ typedef struct evn_traits {
     int max_items;         /* most items of a group */
     int peer;              /* 1: copies to other devices of the same back end bypass the host */
     int clock_is_virtual;  /* 1: event times are computed, not measured */
-    int resident;          /* 1: evn_launch_resident() works, so groups may wait for each other */
+    int resident;      /* 1: launches with EVN_ALL_RESIDENT work: groups may wait for each other */
     int poisons;       /* 1: stale and uninitialised memory is filled with NaN (emulated device) */
     char kernels[640]; /* where its compiled kernels come from, in words; "": one place only */
 } evn_traits;
@@ -90,21 +89,17 @@ evn_status evn_host_memory_register(evn_device *device, void *memory, size_t byt
  * accepted. */
 void evn_host_memory_unregister(void *memory, evn_device *device);
 
-/* Bytes of buffers open on the device now. */
-size_t evn_device_used(const evn_device *device);
-
 /* Asynchronous copies. Host memory must not change until the queue has done them. */
 evn_status evn_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
                               size_t bytes);
 evn_status evn_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size_t at,
                             size_t bytes);
-evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+/* Copies from a buffer of this or another device, in order of `q`, a queue of the receiving one.
+ * Data of another device must be ready (wait for its event first), and that device must stay open
+ * until the copy is done: a peer copy if possible, else staged through host memory, for which the
+ * host waits. */
+evn_status evn_copy_buffer(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                            size_t from_at, size_t bytes);
-/* Copies between two devices, in order of `q`, a queue of the receiving one. The source data must
- * be ready (wait for its event first), and the source device must stay open until the copy is done.
- * A peer copy if possible, else staged through host memory, for which the host waits. */
-evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device *from_device,
-                         const evn_buffer *from, size_t from_at, size_t bytes);
 
 /* ---- kernels ---- */
 
@@ -131,39 +126,28 @@ struct evn_kernel_source {
     int contract; /* 1: the host compiler may fuse a*b+c; device compilers are told the same */
 };
 
-/* Builds the kernels of a source for a device, or takes them from the disk cache. `defines`: "N=8
- * DIRECTION=0", equal to those of the host compilation; NULL: the source's own. EVN_SYSTEM: the
- * compiler's message. */
-evn_status evn_program_open(evn_program **out, evn_device *device, const evn_kernel_source *source,
-                            const char *defines);
-void evn_program_close(evn_program *program);
-evn_status evn_kernel_open(evn_kernel **out, evn_program *program, const char *name);
-void evn_kernel_close(evn_kernel *kernel);
-
-/* Returns kernel `name` of the source in one call. The first call of a device builds it; later
- * calls are cheap enough for each launch. Any thread; several threads may launch the kernel, and
- * kernels of different sources compile at a time, as far as the device's compiler does. It is
- * closed with the device, not before, and the source must outlive the device. EVN_USAGE: the source
- * has no such kernel; else the errors of the two functions above. */
+/* Returns kernel `name` of the source. The first call of a device builds the source's kernels, or
+ * takes them from the disk cache; later calls are cheap enough for each launch. Any thread; several
+ * threads may launch the kernel, and kernels of different sources compile at a time, as far as the
+ * device's compiler does. It is closed with the device, not before, and the source must outlive the
+ * device. EVN_USAGE: the source has no such kernel; EVN_SYSTEM: the compiler's message;
+ * EVN_MISSING: the device's groups have not so many items. */
 evn_status evn_kernel_get(evn_device *device, const evn_kernel_source *source, const char *name,
                           evn_kernel **out);
 
-/* Items of a group that the kernel was written for. */
-int evn_kernel_items(const evn_kernel *kernel);
+/* Flag: all groups of a launch are resident at a time, so that they may wait for each other
+ * (EVN_AWAIT and EVN_RAISE of kernel.h); in other launches such a wait may never end. If there are
+ * more pieces of work than resident groups, each group does several, in an order in which it waits
+ * for earlier pieces only. EVN_MISSING: the device has no such launches (traits), or not so many
+ * groups fit. */
+enum { EVN_ALL_RESIDENT = 1 << 16 };
 
-/* Enqueues `groups` groups (0 or more) of evn_kernel_items() items. Arguments are copied before it
- * returns. */
-evn_status evn_launch(evn_queue *q, evn_kernel *kernel, int groups, int items,
+/* Enqueues `groups` groups (0 or more) of the items that the kernel was written for. `flags`: 0 or
+ * EVN_ALL_RESIDENT. Arguments are copied before it returns. */
+evn_status evn_launch(evn_queue *q, evn_kernel *kernel, int groups, unsigned flags,
                       const evn_argument *argument, int arguments);
 
-/* Launches with all groups resident at a time, so that they may wait for each other (EVN_AWAIT and
- * EVN_RAISE of kernel.h); in other launches such a wait may never end. If there are more pieces of
- * work than resident groups, each group does several, in an order in which it waits for earlier
- * pieces only. EVN_MISSING: the device has no such launches (traits), or not so many groups fit. */
-evn_status evn_launch_resident(evn_queue *q, evn_kernel *kernel, int groups, int items,
-                               const evn_argument *argument, int arguments);
-
-/* The largest number of groups that evn_launch_resident() accepts; 0: the device has no such
+/* The largest number of groups of a launch with EVN_ALL_RESIDENT; 0: the device has no such
  * launches. With CUDA and HIP the groups that fit on its multiprocessors, on the emulated device
  * its cores. Any thread. */
 int evn_kernel_resident(evn_kernel *kernel);
@@ -179,11 +163,10 @@ void evn_event_close(evn_event *event);
 evn_status evn_event_record(evn_event *event, evn_queue *q); /* happens when the queue is there */
 evn_status evn_queue_wait(evn_queue *q, evn_event *event); /* the queue waits for the event, also of
                                                               another device of the same back end */
-evn_status evn_event_finish(evn_event *event);             /* the host waits for the event */
-/* Sets *done to 1 if the event has happened; does not wait. For a thread that serves several
- * queues. Work may need further calls to make progress. Errors as of evn_event_finish(), once the
- * event has happened. */
-evn_status evn_event_done(evn_event *event, int *done);
+/* The host waits for the event; with `done` it asks instead, for a thread that serves several
+ * queues: *done is 1 if the event has happened. Work may need further calls to make progress.
+ * Errors are those of the work before the event, once it has happened. */
+evn_status evn_event_finish(evn_event *event, int *done);
 evn_status evn_event_seconds(evn_event *begin, evn_event *end,
                              double *seconds); /* both events have happened */
 
@@ -198,12 +181,12 @@ typedef struct evn_device_phase {
                        that it waited for another queue's kernel counts */
 } evn_device_phase;
 
-/* Begins and ends the timing of launches; the sums begin at zero. Timing costs each launch a few
- * microseconds on the device (an event before and one after it) and keeps launches of one queue
- * from overlapping; an untimed device pays nothing. Read the sums after the end, which waits for
- * the timed work. No other thread may use the device during either call. EVN_MEMORY, EVN_DEVICE. */
-evn_status evn_device_phases_begin(evn_device *device);
-evn_status evn_device_phases_end(evn_device *device);
+/* Begins (`timed` 1) and ends (0) the timing of launches; the sums begin at zero. Timing costs each
+ * launch a few microseconds on the device (an event before and one after it) and keeps launches of
+ * one queue from overlapping; an untimed device pays nothing. Read the sums after the end, which
+ * waits for the timed work. No other thread may use the device during either call. EVN_MEMORY,
+ * EVN_DEVICE. */
+evn_status evn_device_phases(evn_device *device, int timed);
 
 /* The i-th name in the order of first use; beyond the last an empty one, without launches. Valid
  * until timing begins again. */
@@ -237,6 +220,7 @@ typedef struct evn_counts {
     long long launches, copies_in, copies_out, copies_within, copies_peer;
     long long bytes_in, bytes_out, bytes_within, bytes_peer;
     long long waits; /* waits of the host for a queue or an event */
+    size_t used;     /* bytes of buffers open now; not a counter, nothing is subtracted */
 } evn_counts;
 /* `since`: an earlier result, to be subtracted; NULL: none. */
 evn_counts evn_device_counts(const evn_device *device, const evn_counts *since);

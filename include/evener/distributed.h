@@ -10,7 +10,7 @@
  * A loop over ranks (evn_loop_open_on()) replicates the problem on all of them. Here a rank knows
  * its own tasks, the faces that touch them, and one number of each rank: memory on a rank is
  * O(own tasks + ranks + own faces). A task is named by its rank and its number there; its global
- * number is the number of all tasks of lower ranks (evn_distributed_sum()) plus its own. Ranks have
+ * number is the number of all tasks of lower ranks plus its own. Ranks have
  * consecutive global numbers, so a program that numbers along a curve has compact ranks.
  *
  * Within a rank there is a loop (<evener/loop.h>) of its own tasks on its own units, under any
@@ -77,7 +77,9 @@ void evn_distributed_close(evn_distributed *distributed);
 
 /* This rank's part. */
 typedef struct evn_rank_part {
-    int tasks;      /* of this rank */
+    int tasks;            /* of this rank */
+    const long long *sum; /* sum[r]: tasks of ranks below r, 0 .. number of ranks; the last is the
+                             number of all tasks. Valid until the next collective call */
     evn_loop *loop; /* for visits and questions; NULL: no tasks. The object's, and another one when
                        tasks have come to a rank without any: ask again after each change and
                        balance. It must not be run, changed or closed, nor get exchanges */
@@ -90,10 +92,6 @@ typedef struct evn_rank_part {
     double carried;       /* regions' bytes sent to other ranks by evn_distributed_balance() */
 } evn_rank_part;
 evn_rank_part evn_distributed_part(const evn_distributed *distributed);
-
-/* Number of all tasks of ranks below `rank`, 0 .. number of ranks; -1, with a message, for others.
- * The last is the number of all tasks. */
-long long evn_distributed_sum(const evn_distributed *distributed, int rank);
 
 /* ---- faces ---- */
 
@@ -150,12 +148,12 @@ evn_status evn_distributed_now(evn_distributed *distributed, int count, evn_rank
 
 /* Moves tasks between ranks, in the order of their global numbers, so that the measured seconds of
  * each rank's tasks, times the speed of their units, are in proportion to the sum of its units'
- * speeds (evn_unit_speed()). Before the first run weights stand for seconds. A task counts with the
- * mean of its runs that favours recent ones; a born one by weight as its origins. They move where
- * the longest rank gets shorter by a fiftieth at least and, once times are known, by more over the
- * instances to come than carrying the regions takes. *moved (may be NULL): tasks of all ranks that
- * have moved; 0: all is as it was. Regions, times and faces go along. Afterwards ask for number,
- * loop and regions again. Collective. */
+ * speeds (evn_unit_about().speed). Before the first run weights stand for seconds. A task counts
+ * with the mean of its runs that favours recent ones; a born one by weight as its origins. They
+ * move where the longest rank gets shorter by a fiftieth at least and, once times are known, by
+ * more over the instances to come than carrying the regions takes. *moved (may be NULL): tasks of
+ * all ranks that have moved; 0: all is as it was. Regions, times and faces go along. Afterwards ask
+ * for number, loop and regions again. Collective. */
 evn_status evn_distributed_balance(evn_distributed *distributed, int *moved);
 
 #ifdef __cplusplus

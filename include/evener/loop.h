@@ -48,7 +48,7 @@ void evn_loop_close(evn_loop *loop);
 /* ---- over ranks ---- */
 
 /* Opens a loop on all ranks' units: `units` are this rank's, the schedule was made for all of them
- * (evn_cluster_unit_count()), the same on every rank. All calls of the loop and of its exchanges
+ * (evn_cluster_about().units), the same on every rank. All calls of the loop and of its exchanges
  * are then collective. A rank's bodies get tasks of its own units; owners are global numbers of
  * units. Times go to rank 0, whose schedule alone learns and whose decisions are broadcast: so a
  * schedule need not compute the same on all ranks. A task's memory is on the rank that owns it,
@@ -161,6 +161,8 @@ typedef struct evn_loop_info {
     int first_unit;       /* global number of this rank's first unit */
     int failed_unit;      /* whose failure ended the last instance, visit or exchange; -1: none */
     int generation;       /* changes of tasks since the loop was opened (<evener/change.h>) */
+    int borns;            /* tasks of this rank that the last change bore, until the next run */
+    const int *born;      /* their numbers, ascending */
 } evn_loop_info;
 evn_loop_info evn_loop_about(const evn_loop *loop);
 

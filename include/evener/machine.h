@@ -61,6 +61,7 @@ typedef struct evn_machine_info {
     int kinds, parts; /* of cores, 1 or more: evn_machine_kind(), evn_machine_part() */
     int packages, numa_nodes; /* 1 or more */
     uint64_t memory;          /* bytes; 0: not known */
+    const char *processor;    /* name as its maker writes it, or "unknown processor" */
 } evn_machine_info;
 evn_machine_info evn_machine_about(const evn_machine *machine);
 
@@ -98,9 +99,6 @@ int evn_machine_part_of(const evn_machine *machine, int core);
  * nowhere else. With EVENER_BIND=none it does nothing. EVN_USAGE: the machine is not this node;
  * EVN_SYSTEM: the system refuses. */
 evn_status evn_machine_keep_to(const evn_machine *machine);
-
-/* The processor's name as its maker writes it; "unknown processor" if not known. */
-const char *evn_machine_processor(const evn_machine *machine);
 
 /* Memory that this process could still get without swapping, bytes: the kernel's available memory,
  * and at most what its control groups (version 1 or 2, and those around them) and its own limits

@@ -19,12 +19,12 @@ extern "C" {
 enum { EVN_UNITS_LATER = 1 << 20 };
 
 /* As evn_open() with EVN_OVER_RANKS, over the ranks of a communicator that the program gives by its
- * Fortran handle (evn_cluster_open_comm()): for programs that have called MPI_Init_thread()
- * themselves. Collective over these ranks; other ranks of the program do as they like. May be
- * called at any time, and for several communicators: evn_complain() then speaks for the first that
- * is open. Close it before MPI_Finalize(): later evn_close() returns EVN_STOPPED, and gives memory
- * back alone. EVENER_PROCESSES above 1 is EVN_USAGE. Errors as of evn_cluster_open_comm() and
- * evn_open(). */
+ * Fortran handle (`mpi:comm=` of evn_cluster_open()): for programs that have called
+ * MPI_Init_thread() themselves. Collective over these ranks; other ranks of the program do as they
+ * like. May be called at any time, and for several communicators: evn_complain() then speaks for
+ * the first that is open. Close it before MPI_Finalize(): later evn_close() returns EVN_STOPPED,
+ * and gives memory back alone. EVENER_PROCESSES above 1 is EVN_USAGE. Errors as of
+ * evn_cluster_open() and evn_open(). */
 evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
                          unsigned flags);
 

@@ -131,12 +131,11 @@ size_t evn_place_bytes(const evn_place *place, int region);
 
 /* ---- counting ---- */
 
-/* Regions moved from one space to another since the place was opened or evn_place_reset_moves(). */
+/* Regions moved from one space to another since the place was opened. */
 typedef struct evn_moves {
     long long copies, bytes;
 } evn_moves;
 evn_moves evn_place_moves(const evn_place *place, int from, int to);
-void evn_place_reset_moves(evn_place *place);
 
 #ifdef __cplusplus
 }

@@ -201,10 +201,10 @@ typedef struct evn_batch evn_batch;
  * announces fewer than 10 instances, `dynamic`, since such a loop ends before `auto` has learnt.
  *
  * `problem` may leave out what the session knows: units 0 is their number; speed NULL is each
- * unit's evn_unit_speed(); capacity NULL with bytes given is the memory of each unit's devices;
- * space NULL is the host's memory and one of each device, over ranks with state given one of each
- * rank. Over ranks units are those of all ranks, and the call is collective, as evn_loop_open_on(),
- * with the same schedule and problem on all. EVN_USAGE, EVN_MEMORY. */
+ * unit's evn_unit_about().speed; capacity NULL with bytes given is the memory of each unit's
+ * devices; space NULL is the host's memory and one of each device, over ranks with state given one
+ * of each rank. Over ranks units are those of all ranks, and the call is collective, as
+ * evn_loop_open_on(), with the same schedule and problem on all. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *schedule,
                          const evn_problem *problem);
 

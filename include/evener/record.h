@@ -25,7 +25,7 @@ typedef struct evn_recorded_unit {
     int gpu;          /* 1: a GPU unit */
     int cores;
     const int *core;     /* numbers of the cores; those of -1, bound to none, are left out */
-    const char *binding; /* binding of its threads (evn_unit_binding()) */
+    const char *binding; /* binding of its threads (evn_unit_about()) */
     const char *device;  /* name of the first device; NULL: none */
     double taken;        /* share of time that other threads had its cores (evn_unit_taken()) */
     double speed;        /* speed that its schedule began with; 0: not known, left out */
@@ -41,11 +41,10 @@ void evn_record_transfers(FILE *out, const evn_loop_totals *totals, int ranks);
 /* "changes": those of a loop's tasks (evn_loop_changed()), as a list; NULL if there are none. */
 void evn_record_changes(FILE *out, const evn_changed *change, int changes);
 
-/* "periods": seconds of instances and between them. */
-void evn_record_periods(FILE *out, double compute, double communication);
-
-/* "median": evn_loop_median(). */
-void evn_record_median(FILE *out, const evn_loop_medians *median);
+/* "periods": seconds of instances and between them; and "median", with the other members of
+ * evn_loop_median() in `median`. */
+void evn_record_periods(FILE *out, double compute, double communication,
+                        const evn_loop_medians *median);
 
 /* An entry of "devices": its number, what it did, and times of its launches
  * (evn_device_phase_at()); phase NULL: these were not measured. */

@@ -63,14 +63,17 @@ const char *evn_schedule_text(const evn_schedule *schedule);
  * is. */
 const evn_problem *evn_schedule_problem(const evn_schedule *schedule);
 
-/* Chunk size of the next instance of the loop. 0: each task runs on the unit that
- * evn_schedule_owner() names. Otherwise units draw that many consecutive tasks at a time from a
- * common queue, 0 .. n-1 or evn_schedule_order(). */
-int evn_schedule_chunk(const evn_schedule *schedule);
-
-/* The order in which units draw the tasks: n entries, valid until the next evn_schedule_learn();
- * NULL: 0 .. n-1, or units do not draw. */
-const int *evn_schedule_order(const evn_schedule *schedule);
+/* The state of a schedule. */
+typedef struct evn_schedule_info {
+    int instance;     /* instances learnt so far */
+    int chunk;        /* of the next instance of the loop. 0: each task runs on the unit that
+                         evn_schedule_owner() names. Otherwise units draw that many consecutive tasks
+                         at a time from a common queue, 0 .. n-1 or `order` */
+    const int *order; /* n entries, the order in which units draw the tasks, valid until the next
+                         evn_schedule_learn(); NULL: 0 .. n-1, or units do not draw */
+    int reassigns;    /* 1: cores are to be reassigned after the schedule (binpack:reassign) */
+} evn_schedule_info;
+evn_schedule_info evn_schedule_about(const evn_schedule *schedule);
 
 /* Unit of each task in the next instance; while units draw, in the last instance (static before the
  * first), under `auto` the assignment that would hold without drawing. n entries, valid until the
@@ -125,9 +128,6 @@ typedef struct evn_change {
  * EVN_MEMORY. After a failure the schedule is as before. */
 evn_status evn_schedule_change(evn_schedule *schedule, const evn_change *change);
 
-/* Number of instances learnt so far. */
-int evn_schedule_instance(const evn_schedule *schedule);
-
 /* The assignment as one line of text, and back. The text names the schedule, the numbers of tasks
  * and units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3"; after changes
  * of the tasks, their number too, "map 20 tasks 4 units generation 3: ..". Export: malloc'ed,
@@ -145,9 +145,6 @@ evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
  * capacity, by how much, and whether that is unavoidable. malloc'ed, free() it; NULL without
  * memory. */
 char *evn_schedule_explain(const evn_schedule *schedule);
-
-/* 1 if cores are to be reassigned after the schedule: binpack:reassign. */
-int evn_schedule_reassigns(const evn_schedule *schedule);
 
 /* Assigns cores instead of tasks: divides `cores` cores among the schedule's units by the loads of
  * its assignment, at least one each, at most N each under binpack:reassign,cap=N, so that the

@@ -166,12 +166,11 @@ void evn_shared_poll(evn_shared *shared);
 
 /* ---- arrays in blocks ---- */
 
-/* The rank that has element i (upc_threadof()), whether that is this one, and the byte of its part
- * where the element begins. -1 (of the byte (size_t)-1), and evn_message(): there is no such
- * element, or no array. */
-int evn_shared_owner(const evn_shared *shared, long long i);
+/* The rank that has element i (upc_threadof()), *at (may be NULL) the byte of its part where the
+ * element begins; and whether that is this rank. -1, and evn_message(): there is no such element,
+ * or no array. */
+int evn_shared_owner(const evn_shared *shared, long long i, size_t *at);
 int evn_shared_is_here(const evn_shared *shared, long long i);
-size_t evn_shared_at(const evn_shared *shared, long long i);
 
 /* The number of this rank's element k, from 0 on, which begins at byte k * bytes of its part. So a
  * loop over the array that goes where its elements are (upc_forall (..; &a[i])) has a task for each

@@ -20,7 +20,7 @@
  *   arguments are bytes and ranks. Collective agreements are not shown.
  * - All times are by rank 0's clock. Ranks of one host share a clock; with each other rank, rank 0
  *   exchanges 32 short messages at the begin and at the end and interpolates the difference of the
- *   clocks linearly. evn_trace_uncertainty() bounds the error.
+ *   clocks linearly. evn_trace_about() bounds the error.
  *
  * The format is Chrome's Trace Event Format, as a JSON object. */
 #ifndef EVENER_TRACE_H
@@ -110,23 +110,25 @@ typedef struct evn_rank_message {
     double receive_begin, receive_end; /* waiting for it, until it has arrived */
 } evn_rank_message;
 
-/* The gathered trace, on rank 0; empty on other ranks and before. Units of all ranks by global
- * numbers; bursts of each, oldest first, in the times of evn_rank_message; messages in the order of
- * sending. A wrong number gives 0 or an empty one, with a message. */
-int evn_trace_units(const evn_trace *trace);
+/* The gathered trace, on rank 0; empty on other ranks and before. */
+typedef struct evn_trace_info {
+    int units; /* of all ranks, by global numbers */
+    int messages;
+    const evn_rank_message *message; /* in the order of sending; valid until the trace is closed */
+    double uncertainty; /* bound of the clock error of other ranks against rank 0, s: half of the
+                           shortest of 32 round trips, at the begin or at the end, whichever is
+                           more, the largest over ranks. 0 if all are on one host */
+} evn_trace_info;
+evn_trace_info evn_trace_about(const evn_trace *trace);
+
+/* Bursts of a unit, oldest first, in the times of evn_rank_message. A wrong number gives 0 or an
+ * empty one, with a message. */
 int evn_trace_bursts(const evn_trace *trace, int unit);
 evn_burst evn_trace_burst(const evn_trace *trace, int unit, int i);
-int evn_trace_messages(const evn_trace *trace);
-evn_rank_message evn_trace_message(const evn_trace *trace, int i);
 
 /* A copy of a loop's changes of tasks (evn_loop_changed()) that outlives the loop: *changes of
  * them, each `shift` s later. malloc'ed, free() it; NULL without memory. */
 evn_changed *evn_trace_changes(const evn_loop *loop, double shift, int *changes);
-
-/* Bound of the clock error of other ranks against rank 0, s: half of the shortest of 32 round
- * trips, at the begin or at the end, whichever is more, the largest over ranks. 0 if all are on one
- * host. */
-double evn_trace_uncertainty(const evn_trace *trace);
 
 #ifdef __cplusplus
 }

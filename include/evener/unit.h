@@ -62,7 +62,7 @@ extern "C" {
  * (EVN_STAY_BOUND: until evn_units_close(); EVN_CALLER_FREE: never); only it may run loops on these
  * units. In bodies an OpenMP region without num_threads() has as many threads as the unit has
  * cores. Where other programs of the host have claimed cores (EVENER_BIND=auto, the default), units
- * take others, and a unit with too few left is not bound; evn_unit_binding() reports this, and also
+ * take others, and a unit with too few left is not bound; evn_unit_about() reports this, and also
  * threads that are released later. Where a CPU quota leaves fewer cores than the process may use
  * (evn_machine_about()), threads run unbound on any of these, unless EVENER_BIND demands binding.
  * Binding is advice: where the system refuses it (a container, a sandbox), threads run unbound too,
@@ -79,15 +79,20 @@ evn_status evn_units_open(evn_units **out, const evn_machine *machine, const cha
 /* Closes the units. From within a job it leaves a message and closes nothing. NULL is accepted. */
 void evn_units_close(evn_units *units);
 
-/* The units' machine. */
-const evn_machine *evn_units_machine(const evn_units *units);
-
 /* The list in full, `2:CPU:1`; valid as long as the units are. */
 const char *evn_units_text(const evn_units *units);
 
-/* Numbers of units, and of GPU units among them. */
+/* Number of units. */
 int evn_units_count(const evn_units *units);
-int evn_units_gpus(const evn_units *units);
+
+/* More of them. */
+typedef struct evn_units_info {
+    const evn_machine *machine; /* where they are opened */
+    int gpus;                   /* GPU units among them */
+    int devices;                /* of all units */
+    int running; /* 1: evn_units_run() is at work, inside of a job, and of a loop's body */
+} evn_units_info;
+evn_units_info evn_units_about(const evn_units *units);
 
 /* Unit number `number` from 0; NULL beyond the last. */
 evn_unit *evn_units_get(const evn_units *units, int number);
@@ -112,50 +117,45 @@ evn_status evn_threads_try(int count, size_t stack);
  * Any thread. */
 evn_unit *evn_units_here(void);
 
-/* 1 while evn_units_run() is at work on the units: inside of a job, and of a loop's body. */
-int evn_units_running(const evn_units *units);
-
 /* A unit's properties, beside its number, cores and whether it is devices (<evener.h>). */
 int evn_unit_core_number(const evn_unit *unit,
                          int core); /* the system's number of a core of the unit; -1 beyond */
 
-/* Binding of the unit's threads: "core", each to a core of its own; "unit", to the unit's cores;
- * "none"; "taken", none, since other programs of the host have claimed cores and left too few; "let
- * go", none any more, since its core was contended while another was idle (evn_unit_core_number()
- * still names its cores). Any thread. */
-const char *evn_unit_binding(const evn_unit *unit);
-
 /* Share of the time that the unit's threads were ready to run in which they had no core, since
  * other threads had it, of this program or another: 0 to 1, by the kernel's count, since the units
- * were opened or evn_unit_reset_taken(). Waiting for tasks or for other units is no part of it.
- * Threads that have ended are left out. NAN: the kernel does not count, or the unit is only
- * described. Between instances, any thread; some microseconds for each thread
- * of the unit. */
-double evn_unit_taken(const evn_unit *unit);
+ * were opened or it was asked with `anew` 1, which begins a new count. Waiting for tasks or for
+ * other units is no part of it. Threads that have ended are left out. NAN: the kernel does not
+ * count, or the unit is only described. Between instances, any thread; some microseconds for each
+ * thread of the unit. */
+double evn_unit_taken(const evn_unit *unit, int anew);
 /* A share that is worth saying: from here on times are clearly longer than the work. */
 #define EVN_TAKEN_NOTED 0.05
-/* Counts anew from now on. Between instances. */
-void evn_unit_reset_taken(evn_unit *unit);
 
-/* Estimated speed of the unit before any measurement: the number of its cores times the speed of
- * the slowest of them, where a core of the node's fastest kind has 1 (evn_machine_kind()). The
- * number of cores alone if the list asks for more than there are; 1 for a GPU unit, without its
- * devices. */
-double evn_unit_speed(const evn_unit *unit);
+typedef struct evn_unit_info {
+    /* Binding of the unit's threads: "core", each to a core of its own; "unit", to the unit's
+     * cores; "none"; "taken", none, since other programs of the host have claimed cores and left
+     * too few; "let go", none any more, since its core was contended while another was idle
+     * (evn_unit_core_number() still names its cores). */
+    const char *binding;
+    /* Estimated speed before any measurement: the number of its cores times the speed of the
+     * slowest of them, where a core of the node's fastest kind has 1 (evn_machine_kind()). The
+     * number of cores alone if the list asks for more than there are; 1 for a GPU unit, without its
+     * devices.
+     */
+    double speed;
+    int kind;   /* of its cores, for evn_machine_kind(): that of the slowest of them; 0 for a GPU
+                   unit, and if the list asks for more cores than there are */
+    int device; /* number of its first device among the devices of all units, the others follow; -1:
+                   it has none */
+} evn_unit_info;
+/* Any thread. */
+evn_unit_info evn_unit_about(const evn_unit *unit);
 
-/* Kind of the unit's cores, for evn_machine_kind(): that of the slowest of them; 0 for a GPU unit,
- * and if the list asks for more cores than there are. -1: no unit. */
-int evn_unit_core_kind(const evn_unit *unit);
-
-/* Devices of a GPU unit: their number (0 for a CPU unit); the i-th one, its queue for compute work,
- * and its number among the devices of all units. NULL and -1 beyond. Owned by the units. */
+/* Devices of a GPU unit: their number (0 for a CPU unit); the i-th one, and its queue for compute
+ * work. NULL beyond. Owned by the units. */
 int evn_unit_devices(const evn_unit *unit);
 evn_device *evn_unit_device(const evn_unit *unit, int i);
 evn_queue *evn_unit_queue(const evn_unit *unit, int i);
-int evn_unit_device_number(const evn_unit *unit, int i);
-
-/* Number of devices of all units. */
-int evn_units_devices(const evn_units *units);
 
 /* For studies of unequal units: the unit takes `factor` times as long (1 to 1000; initially 1) for
  * a loop's tasks, by waiting after them. Devices of GPU units have factors of their own

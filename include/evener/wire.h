@@ -142,11 +142,6 @@ typedef struct evn_wire_kind {
     const evn_wire_shared *shared; /* NULL: no one-sided memory */
 } evn_wire_kind;
 
-/* For studies and tests: the kind of a cluster's wire, and the wire in *wire; NULL: one rank alone.
- * Tags from 32000 on are reserved for them. No other part of the cluster may be used meanwhile. */
-struct evn_cluster;
-const evn_wire_kind *evn_cluster_wire_of(struct evn_cluster *cluster, evn_wire **wire);
-
 #ifdef __cplusplus
 }
 #endif

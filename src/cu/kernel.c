@@ -195,7 +195,7 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
     if (!trips) return;
     const int groups = (int)((trips + GROUP - 1) / GROUP);
     evn_status status =
-        cu_kernel_get(kernel, device, cu_here.space, evn_units_machine(cu.units), &k);
+        cu_kernel_get(kernel, device, cu_here.space, evn_units_about(cu.units).machine, &k);
     if (cu_here.count) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
     if (kernel->buffers && !arena && !status) /* all arrays are empty */
         status = evn_buffer_open(&nothing, device, 8);
@@ -206,7 +206,7 @@ void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *valu
         status = evn_buffer_open(&parts[i], device, (size_t)groups * (size_t)each[i] * 8);
         given[n++] = (evn_argument){.buffer = parts[i]};
     }
-    if (!status) status = evn_launch(queue, k, groups, GROUP, given, n);
+    if (!status) status = evn_launch(queue, k, groups, 0, given, n);
     if (!status && (parts[0] || parts[1]))
         status = combine(kernel, queue, parts, groups, sum, count);
     evn_buffer_close(parts[0]);

@@ -17,11 +17,13 @@ int cu_device_at_hand(void) {
 }
 
 unsigned int evn_cu_count(void) { return cu.units ? (unsigned)evn_units_count(cu.units) : 0; }
-unsigned int evn_cu_gpus(void) { return cu.units ? (unsigned)evn_units_gpus(cu.units) : 0; }
+unsigned int evn_cu_gpus(void) { return cu.units ? (unsigned)evn_units_about(cu.units).gpus : 0; }
 unsigned int evn_cu_cpus(void) {
-    return cu.units ? (unsigned)(evn_units_count(cu.units) - evn_units_gpus(cu.units)) : 0;
+    return cu.units ? (unsigned)(evn_units_count(cu.units) - evn_units_about(cu.units).gpus) : 0;
 }
-unsigned int evn_cu_devices(void) { return cu.units ? (unsigned)evn_units_devices(cu.units) : 0; }
+unsigned int evn_cu_devices(void) {
+    return cu.units ? (unsigned)evn_units_about(cu.units).devices : 0;
+}
 
 unsigned int evn_cu_threads(void) {
     if (cu_here.unit && !omp_get_level()) return (unsigned)evn_unit_cores(cu_here.unit);
@@ -37,7 +39,7 @@ int evn_cu_is_cpu(void) { return !evn_cu_is_gpu(); }
 unsigned int evn_cu_gpu(void) {
     const evn_unit *unit = evn_cu_unit();
     if (!unit || !evn_unit_is_gpu(unit)) return UINT_MAX;
-    return (unsigned)evn_unit_device_number(unit, cu_device_at_hand());
+    return (unsigned)evn_unit_about(unit).device + cu_device_at_hand();
 }
 unsigned int evn_cu_cpu(void) { return evn_cu_is_gpu() ? UINT_MAX : evn_cu_number(); }
 
@@ -108,6 +110,6 @@ void evn_cu_launch(const evn_kernel_source *source, const char *name, int groups
     const int n = spread(argument, arguments, given, at);
     evn_device *device = evn_unit_device(cu_here.unit, cu_device_at_hand());
     evn_status status = evn_kernel_get(device, source, name, &kernel);
-    if (!status) status = evn_launch(queue, kernel, groups, evn_kernel_items(kernel), given, n);
+    if (!status) status = evn_launch(queue, kernel, groups, 0, given, n);
     if (status) cu_die_of_message(NULL);
 }

@@ -481,7 +481,7 @@ evn_buffer *evn_cu_address(const void *memory, size_t *at) {
 static int may_be_on_device(void) {
     if (cu_here.unit) return 0;
     if (evn_cu_is_gpu()) return 1;
-    return !evn_units_here() && omp_get_level() && cu.session && evn_units_running(cu.units);
+    return !evn_units_here() && omp_get_level() && cu.session && evn_units_about(cu.units).running;
 }
 
 void *evn_cu_pointer(const void *memory) {
@@ -556,10 +556,8 @@ static evn_status copy_sides(const struct side *to, const struct side *from, siz
         status = evn_copy_to_host(q, to->host, from->buffer, from->at, bytes);
     else if (!from->buffer)
         status = evn_copy_to_device(q, to->buffer, to->at, from->host, bytes);
-    else if (to->space == from->space)
-        status = evn_copy_within(q, to->buffer, to->at, from->buffer, from->at, bytes);
     else
-        status = evn_copy_peer(q, to->buffer, to->at, from->device, from->buffer, from->at, bytes);
+        status = evn_copy_buffer(q, to->buffer, to->at, from->buffer, from->at, bytes);
     return status || !q ? status : evn_queue_finish(q);
 }
 

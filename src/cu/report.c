@@ -33,7 +33,7 @@ void cu_report_add(struct site *s, const evn_loop *loop) {
 static void say_site(const struct site *s) {
     const struct done *d = &s->done;
     const int units = evn_units_count(cu.units);
-    const int rank = evn_cluster_launched();
+    const int rank = evn_cluster_launched(NULL);
     char *line = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&line, &bytes); /* ranks' lines do not mix */
@@ -56,7 +56,7 @@ static void say_site(const struct site *s) {
 
 /* The reason for times that are longer than the work. */
 static void say_taken(void) {
-    const int rank = evn_cluster_launched();
+    const int rank = evn_cluster_launched(NULL);
     char *line = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&line, &bytes);
@@ -65,7 +65,7 @@ static void say_taken(void) {
     fputs("taken by other threads:", out);
     int units = 0;
     for (int u = 0; u < evn_units_count(cu.units); u++) {
-        const double taken = evn_unit_taken(evn_units_get(cu.units, u));
+        const double taken = evn_unit_taken(evn_units_get(cu.units, u), 0);
         if (!(taken >= EVN_TAKEN_NOTED)) continue;
         fprintf(out, "%s %.0f %% of the core time of unit %d", units++ ? "," : "", 100 * taken, u);
     }

@@ -397,7 +397,7 @@ void cu_sites_forget(void) {
 static void drop_oldest(struct site *s) {
     struct kept **k = &s->kept;
     int count = 0;
-    if (evn_units_running(cu.units)) return;
+    if (evn_units_about(cu.units).running) return;
     while (*k && ++count < LOOPS) k = &(*k)->next;
     while (*k) {
         struct kept *old = *k;

@@ -44,7 +44,7 @@ static void speak(const evn_cu_site *site, const char *text) {
  * and other libraries. A thread that does not run the directives knows nothing of the units. */
 static int others_work(void) {
     if (cu_by_other_thread() || omp_in_parallel() || omp_get_num_teams() > 1) return 1;
-    return cu.session && evn_units_running(cu.units);
+    return cu.session && evn_units_about(cu.units).running;
 }
 
 static volatile sig_atomic_t status_late;
@@ -97,7 +97,7 @@ static evn_status close_all(void) {
 
 /* A program that ends within its units' work leaves everything as it is. */
 static void at_exit(void) {
-    if (!cu.session || getpid() != process || evn_units_running(cu.units)) return;
+    if (!cu.session || getpid() != process || evn_units_about(cu.units).running) return;
     /* reported here only; a program that ends for another reason has reported that */
     if (close_all() && !spoke) fprintf(stderr, "compute units: %s\n", evn_message());
 }
@@ -106,7 +106,8 @@ static void at_exit(void) {
  * before main() stay. */
 static void leave(int status, void *none) {
     (void)none;
-    if (cu.session && getpid() == process && evn_units_running(cu.units)) end_among_others(status);
+    if (cu.session && getpid() == process && evn_units_about(cu.units).running)
+        end_among_others(status);
 }
 
 /* Registers the exit handler before anything of the program's, so that it runs behind that. A

@@ -75,6 +75,7 @@ struct evn_event {
     int recorded; /* device.c's: 1 after evn_event_record() */
 };
 
+typedef struct evn_program evn_program; /* kernels built for a device */
 struct evn_program {
     evn_device *device;
     const evn_kernel_source *source;
@@ -86,8 +87,7 @@ struct evn_kernel {
     evn_program *program;
     const evn_kernel_entry *entry; /* name, items, kinds of parameters */
     /* device.c's */
-    int is_kept;               /* 1: by evn_kernel_get(); several threads launch it */
-    pthread_mutex_t launching; /* held by a launch of a kept kernel */
+    pthread_mutex_t launching; /* held by a launch: several threads may launch a kernel */
 };
 
 /* parameter_count(): number of a kernel's parameters. parameter_is_buffer(): whether one of them is

@@ -153,6 +153,7 @@ evn_counts evn_device_counts(const evn_device *d, const evn_counts *since) {
         .bytes_within = atomic_load(&d->bytes_within) - before.bytes_within,
         .bytes_peer = atomic_load(&d->bytes_peer) - before.bytes_peer,
         .waits = atomic_load(&d->waits) - before.waits,
+        .used = atomic_load(&d->used),
     };
 }
 
@@ -229,11 +230,6 @@ evn_status evn_buffer_address(void **out, const evn_buffer *b, size_t at) {
                         d->label);
     *out = (char *)d->backend->address(b) + at;
     return EVN_OK;
-}
-
-size_t evn_device_used(const evn_device *d) {
-    NEED_OR(0, d, "a device");
-    return atomic_load(&d->used);
 }
 
 size_t device_used_max(const evn_device *d) { return atomic_load(&d->used_max); }
@@ -318,22 +314,6 @@ evn_status evn_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size
     return EVN_OK;
 }
 
-evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
-                           size_t from_at, size_t bytes) {
-    evn_status status = check_range(q, to, to_at, bytes, "copy within the device, to");
-    if (!status) status = check_range(q, from, from_at, bytes, "copy within the device, from");
-    if (status || !bytes) return status;
-    evn_device *d = q->device;
-    if (to == from && to_at < from_at + bytes && from_at < to_at + bytes)
-        return usage(d,
-                     "copy of %zu bytes within a buffer, from byte %zu to byte %zu: they overlap",
-                     bytes, from_at, to_at);
-    status = d->backend->copy_within(q, to, to_at, from, from_at, bytes);
-    if (status) return tell(d, status, "copy of %zu bytes within the device", bytes);
-    count(&d->copies_within, &d->bytes_within, bytes);
-    return EVN_OK;
-}
-
 /* Copies through host memory. The host waits until the queue has come here, the bytes are in host
  * memory, and then on the device. */
 static evn_status copy_staged(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
@@ -363,23 +343,34 @@ static evn_status copy_staged(evn_queue *q, evn_buffer *to, size_t to_at, const 
     return status;
 }
 
-evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device *from_device,
-                         const evn_buffer *from, size_t from_at, size_t bytes) {
-    if (!from || from->device != from_device)
-        return usage(q ? q->device : NULL, "copy from another device: the source is not of %s",
-                     from_device ? from_device->label : "any device");
-    evn_status status = check_range(q, to, to_at, bytes, "copy from another device, to");
+static evn_status copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                              size_t from_at, size_t bytes) {
+    evn_device *d = q->device;
+    if (to == from && to_at < from_at + bytes && from_at < to_at + bytes)
+        return usage(d,
+                     "copy of %zu bytes within a buffer, from byte %zu to byte %zu: they overlap",
+                     bytes, from_at, to_at);
+    evn_status status = d->backend->copy_within(q, to, to_at, from, from_at, bytes);
+    if (status) return tell(d, status, "copy of %zu bytes within the device", bytes);
+    count(&d->copies_within, &d->bytes_within, bytes);
+    return EVN_OK;
+}
+
+evn_status evn_copy_buffer(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                           size_t from_at, size_t bytes) {
+    evn_status status = check_range(q, to, to_at, bytes, "copy of a buffer, to");
     if (status) return status;
     evn_device *d = q->device;
+    if (!from) return usage(d, "copy of a buffer without one to copy from");
     if (from_at > from->bytes || bytes > from->bytes - from_at)
         return usage(d, "copy from %s: %zu bytes from byte %zu are not inside of a buffer of %zu",
-                     from_device->label, bytes, from_at, from->bytes);
-    status = alive(from_device, "copy to another device");
+                     from->device->label, bytes, from_at, from->bytes);
+    status = alive(from->device, "copy of a buffer, from");
     if (status || !bytes) return status;
-    if (from_device == d) return evn_copy_within(q, to, to_at, from, from_at, bytes);
-    if (evn_device_reaches(from_device, d))
+    if (from->device == d) return copy_within(q, to, to_at, from, from_at, bytes);
+    if (evn_device_reaches(from->device, d))
         status = tell(d, d->backend->copy_peer(q, to, to_at, from, from_at, bytes),
-                      "copy of %zu bytes from %s", bytes, from_device->label);
+                      "copy of %zu bytes from %s", bytes, from->device->label);
     else
         status = copy_staged(q, to, to_at, from, from_at, bytes);
     if (!status) count(&d->copies_peer, &d->bytes_peer, bytes);
@@ -395,18 +386,8 @@ evn_status device_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
 
 /* ---- kernels ---- */
 
-evn_status evn_program_open(evn_program **out, evn_device *d, const evn_kernel_source *source,
-                            const char *defines) {
-    if (!out || !d || !source) return usage(d, "evn_program_open() without out, device or source");
+evn_status device_program_open(evn_program **out, evn_device *d, const evn_kernel_source *source) {
     *out = NULL;
-    if (!source->name || !source->text || !source->entry)
-        return usage(d, "evn_program_open() of a source without name, text or entries");
-    const char *own = source->defines ? source->defines : "";
-    if (defines && strcmp(defines, own))
-        return usage(d,
-                     "program \"%s\" with \"%s\": the host compiler was given \"%s\", and all "
-                     "compilers must get the same",
-                     source->name, defines, own);
     evn_status status = alive(d, "building a program");
     if (status) return status;
     evn_program *p = calloc(1, d->backend->program_size);
@@ -425,7 +406,7 @@ evn_status evn_program_open(evn_program **out, evn_device *d, const evn_kernel_s
     return EVN_OK;
 }
 
-void evn_program_close(evn_program *p) {
+void device_program_close(evn_program *p) {
     if (!p || is_foreign(p->device) || atomic_fetch_sub(&p->users, 1) != 1) return;
     evn_device *d = p->device;
     d->backend->program_close(p);
@@ -447,9 +428,7 @@ evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *sour
     return usage(d, "program \"%s\" has no kernel \"%.60s\"; it has %s", source->name, name, names);
 }
 
-evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
-    if (!out || !p || !name)
-        return usage(p ? p->device : NULL, "evn_kernel_open() without out, program or name");
+evn_status device_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
     *out = NULL;
     evn_device *d = p->device;
     const evn_kernel_entry *entry;
@@ -465,8 +444,10 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
     if (!k) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a kernel", d->label);
     k->program = p;
     k->entry = entry;
+    pthread_mutex_init(&k->launching, NULL);
     status = d->backend->kernel_open(k);
     if (status) {
+        pthread_mutex_destroy(&k->launching);
         free(k);
         return tell(d, status, "opening kernel \"%s\"", name);
     }
@@ -475,17 +456,13 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
     return EVN_OK;
 }
 
-void evn_kernel_close(evn_kernel *k) {
+void device_kernel_close(evn_kernel *k) {
     if (!k || is_foreign(k->program->device)) return;
     evn_program *p = k->program;
     if (p->device->backend->kernel_close) p->device->backend->kernel_close(k);
+    pthread_mutex_destroy(&k->launching);
     free(k);
-    evn_program_close(p);
-}
-
-int evn_kernel_items(const evn_kernel *k) {
-    NEED_OR(0, k, "a kernel");
-    return k->entry->items;
+    device_program_close(p);
 }
 
 /* Checks the arguments against the kernel's declaration. */
@@ -522,67 +499,57 @@ int evn_kernel_resident(evn_kernel *k) {
     return d->backend->resident(k);
 }
 
-static evn_status launch(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,
-                         const evn_argument *argument, int arguments) {
+/* EVN_MISSING where the device has no launches whose groups wait for each other, or no room for so
+ * many. */
+static evn_status check_resident(evn_kernel *k, int groups) {
+    evn_device *d = k->program->device;
+    const char *name = k->entry->name;
+    const int most = evn_kernel_resident(k);
+    if (groups <= most) return EVN_OK;
+    if (!d->traits.resident)
+        return evn_fail(EVN_MISSING,
+                        "%s: launch of \"%s\": its groups cannot wait for each other here",
+                        d->label, name);
+    return evn_fail(EVN_MISSING,
+                    "%s: launch of \"%s\" with %d groups at a time, and there is room for %d",
+                    d->label, name, groups, most);
+}
+
+evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, unsigned flags,
+                      const evn_argument *argument, int arguments) {
     if (!q || !k) return usage(q ? q->device : NULL, "launch without a queue or a kernel");
     evn_device *d = q->device;
     const evn_kernel_entry *entry = k->entry;
+    const int is_resident = flags == EVN_ALL_RESIDENT;
     if (k->program->device != d)
         return usage(d, "launch of \"%s\": the kernel is of %s", entry->name,
                      k->program->device->label);
-    if (groups < 0 || items != entry->items)
-        return usage(d,
-                     "launch of \"%s\" with %d groups of %d items; it is written for groups of %d, "
-                     "0 or more of them",
-                     entry->name, groups, items, entry->items);
+    if (groups < 0)
+        return usage(d, "launch of \"%s\" with %d groups; it takes 0 or more", entry->name, groups);
+    if (flags && !is_resident)
+        return usage(d, "launch of \"%s\" with flags %#x, expected 0 or EVN_ALL_RESIDENT",
+                     entry->name, flags);
     evn_status status = check_arguments(d, entry, argument, arguments);
     if (!status) status = alive(d, "launch");
+    if (!status && is_resident) status = check_resident(k, groups);
     if (status || !groups) return status;
     const int timed = atomic_load_explicit(&d->timed, memory_order_acquire);
-    if (k->is_kept) pthread_mutex_lock(&k->launching);
-    status = (timed ? phases_launch : d->backend->launch)(q, k, groups, items, is_resident,
+    pthread_mutex_lock(&k->launching);
+    status = (timed ? phases_launch : d->backend->launch)(q, k, groups, entry->items, is_resident,
                                                           argument, arguments);
-    if (k->is_kept) pthread_mutex_unlock(&k->launching);
+    pthread_mutex_unlock(&k->launching);
     if (status) return tell(d, status, "launch of \"%s\" with %d groups", entry->name, groups);
     atomic_fetch_add_explicit(&d->launches, 1, memory_order_relaxed);
     return EVN_OK;
 }
 
-evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
-                      const evn_argument *argument, int arguments) {
-    return launch(q, k, groups, items, 0, argument, arguments);
-}
-
-evn_status evn_launch_resident(evn_queue *q, evn_kernel *k, int groups, int items,
-                               const evn_argument *argument, int arguments) {
-    const int is_here = q && k && k->program->device == q->device;
-    const int most = is_here && groups > 0 ? evn_kernel_resident(k) : 0;
-    if (is_here && groups > most && !alive(q->device, "launch")) {
-        evn_device *d = q->device;
-        const char *name = k->entry->name;
-        if (!d->traits.resident)
-            return evn_fail(EVN_MISSING,
-                            "%s: launch of \"%s\": its groups cannot wait for each other here",
-                            d->label, name);
-        return evn_fail(EVN_MISSING,
-                        "%s: launch of \"%s\" with %d groups at a time, and there is room for %d",
-                        d->label, name, groups, most);
-    }
-    return launch(q, k, groups, items, 1, argument, arguments);
-}
-
 /* ---- times of launches ---- */
 
-evn_status evn_device_phases_begin(evn_device *d) {
+evn_status evn_device_phases(evn_device *d, int timed) {
+    const char *const operation = timed ? "timing launches" : "reading times of launches";
     NEED(d, "a device");
-    evn_status status = alive(d, "timing launches");
-    return status ? status : tell(d, phases_begin(d), "timing launches");
-}
-
-evn_status evn_device_phases_end(evn_device *d) {
-    NEED(d, "a device");
-    evn_status status = alive(d, "reading times of launches");
-    return status ? status : tell(d, phases_end(d), "reading times of launches");
+    evn_status status = alive(d, operation);
+    return status ? status : tell(d, timed ? phases_begin(d) : phases_end(d), operation);
 }
 
 void evn_queue_phase(evn_queue *q, const char *name) {
@@ -694,32 +661,18 @@ evn_status evn_queue_wait(evn_queue *q, evn_event *e) {
     return tell(d, d->backend->queue_wait(q, e), "letting a queue wait for an event");
 }
 
-static evn_status finish_event(evn_event *e) {
-    evn_device *d = e->device;
-    const evn_status status = d->backend->event_finish(e);
-    if (!status) return alive(d, "waiting for an event");
-    return tell(d, status, "waiting for an event");
-}
-
-evn_status evn_event_finish(evn_event *e) {
+evn_status evn_event_finish(evn_event *e, int *done) {
+    if (done) *done = 0;
     if (!e) return usage(NULL, "evn_event_finish() without an event");
     evn_device *d = e->device;
     if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
     if (is_foreign(d)) return alive(d, "waiting for an event");
-    atomic_fetch_add_explicit(&d->waits, 1, memory_order_relaxed);
-    return finish_event(e);
-}
-
-evn_status evn_event_done(evn_event *e, int *done) {
-    if (!e || !done)
-        return usage(NULL, "evn_event_done() without an event or a place for the answer");
-    evn_device *d = e->device;
-    *done = 0;
-    if (!e->recorded) return usage(d, "asking for an event that was never recorded");
-    if (is_foreign(d)) return alive(d, "asking for an event");
-    if (!d->backend->event_done(e)) return EVN_OK;
-    *done = 1;
-    return finish_event(e); /* the event has happened: nothing is waited for */
+    if (!done)
+        atomic_fetch_add_explicit(&d->waits, 1, memory_order_relaxed);
+    else if (!(*done = d->backend->event_done(e)))
+        return EVN_OK;
+    const evn_status status = d->backend->event_finish(e);
+    return status ? tell(d, status, "waiting for an event") : alive(d, "waiting for an event");
 }
 
 evn_status evn_event_seconds(evn_event *begin, evn_event *end, double *seconds) {

@@ -33,6 +33,13 @@ evn_status device_connect(evn_device *to, evn_device *from);
 /* Marks a range as stale: the emulated device fills it with NaN, other devices do nothing. */
 evn_status device_poison(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
 
+/* Builds a source's kernels for a device; opens one of them, which keeps the program. */
+evn_status device_program_open(evn_program **out, evn_device *device,
+                               const evn_kernel_source *source);
+void device_program_close(evn_program *program);
+evn_status device_kernel_open(evn_kernel **out, evn_program *program, const char *name);
+void device_kernel_close(evn_kernel *kernel);
+
 /* The most bytes of buffers that were open at a time. */
 size_t device_used_max(const evn_device *device);
 

@@ -1,6 +1,7 @@
 /* Kernels opened once a device: a list that only grows until the device closes, so searches need no
  * lock. */
 #include "device/kernel_cache.h"
+#include "device/devices.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +42,9 @@ static evn_program *find_program(const evn_device *d, const evn_kernel_source *s
 static evn_status make(evn_device *d, const evn_kernel_source *source, const char *name,
                        evn_kernel **out, int *there) {
     evn_program *old = find_program(d, source), *made = NULL;
-    evn_status status = old ? EVN_OK : evn_program_open(&made, d, source, NULL);
-    if (!status) status = evn_kernel_open(out, old ? old : made, name);
-    evn_program_close(made);
+    evn_status status = old ? EVN_OK : device_program_open(&made, d, source);
+    if (!status) status = device_kernel_open(out, old ? old : made, name);
+    device_program_close(made);
     *there = old != NULL;
     return status;
 }
@@ -55,8 +56,6 @@ static void keep(evn_device *d, struct kept *k, int there) {
         atomic_fetch_sub(&d->users, 1);
         d->kept_programs++;
     }
-    k->kernel->is_kept = 1;
-    pthread_mutex_init(&k->kernel->launching, NULL);
     k->next = atomic_load(&d->kept);
     atomic_store_explicit(&d->kept, k, memory_order_release);
 }
@@ -116,8 +115,7 @@ void kept_close(evn_device *d) {
     atomic_store(&d->users, 1 + d->kept_programs);
     for (struct kept *k = atomic_load(&d->kept), *next; k; k = next) {
         next = k->next;
-        pthread_mutex_destroy(&k->kernel->launching);
-        evn_kernel_close(k->kernel);
+        device_kernel_close(k->kernel);
         free(k);
     }
     pthread_cond_destroy(&d->kept_made);

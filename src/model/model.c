@@ -538,7 +538,7 @@ static void run_loop(evn_simulation *s, const evn_schedule *schedule, evn_step *
         compute = fmax(compute, s->compute[u]);
         migrate = fmax(migrate, s->migrate[u]);
     }
-    meet(s, s->compute, evn_schedule_chunk(schedule) || schedule_steals(schedule));
+    meet(s, s->compute, evn_schedule_about(schedule).chunk || schedule_steals(schedule));
     step->compute_s = s->since += compute;
     step->migration_s += migrate;
     for (int t = 0; t < m->tasks; t++) {

@@ -114,7 +114,7 @@ static evn_status run(struct model *m, const char *text, double *busy) {
     const double enough = still && m->cost->enough > 0 ? m->cost->enough : INFINITY;
     for (int i = 0, same = 0, last = 0; !status && i < most && same < 2; i++) {
         memcpy(m->before, m->owner, bytes);
-        const int chunk = evn_schedule_chunk(schedule);
+        const int chunk = schedule_chunk(schedule);
         status = evn_schedule_simulate(schedule, m->owner, m->weight);
         same = i && !memcmp(m->owner, m->before, bytes) ? same + 1 : 0;
         /* the same tasks on the same units take as long as before */

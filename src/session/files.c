@@ -13,7 +13,7 @@
 /* Reads a file name from a variable, with each %r replaced by this process's rank; "": not set. */
 static evn_status read_name(const evn_session *s, const char *variable, char name[PATH_MAX]) {
     const char *text = session_variable(s, variable);
-    const int launched = evn_cluster_launched();
+    const int launched = evn_cluster_launched(NULL);
     const int rank = s->cluster ? evn_cluster_rank(s->cluster) : launched > 0 ? launched : 0;
     size_t at = 0;
     for (const char *c = text ? text : ""; *c; c++) {

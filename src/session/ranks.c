@@ -36,7 +36,7 @@ static void leave(evn_cluster *cluster, enum ranks ranks, evn_status status) {
  * the ranks refuse that together. */
 static evn_status open_cluster(evn_cluster **out, const char *processes) {
     char how[256];
-    if (!processes || evn_cluster_launched() >= 0) return evn_cluster_open(out, "auto");
+    if (!processes || evn_cluster_launched(NULL) >= 0) return evn_cluster_open(out, "auto");
     if (strlen(processes) > 200)
         return evn_fail(EVN_USAGE, "EVENER_PROCESSES: longer than 200 characters");
     snprintf(how, sizeof how, "processes:%s", processes);
@@ -45,7 +45,7 @@ static evn_status open_cluster(evn_cluster **out, const char *processes) {
 }
 
 static evn_status check_processes(const char *processes) {
-    if (!processes || evn_cluster_launched() < 0) return EVN_OK;
+    if (!processes || evn_cluster_launched(NULL) < 0) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "EVENER_PROCESSES: \"%.40s\": a launcher (mpirun, srun) has started this "
                     "process already; ask for one of the two",
@@ -56,7 +56,9 @@ static evn_status join(evn_session *s, const char *processes) {
     if (is_here())
         return evn_fail(EVN_USAGE, "session: a second one over ranks; a program joins them once");
     evn_status status = open_cluster(&s->cluster, processes);
-    joined.silent = status == EVN_MISSING && !evn_cluster_speaks();
+    int speaks;
+    evn_cluster_launched(&speaks);
+    joined.silent = status == EVN_MISSING && !speaks;
     if (status) return status;
     joined.rank = evn_cluster_rank(s->cluster);
     joined.cluster = s->cluster;
@@ -85,10 +87,11 @@ static evn_status join_given(evn_session *s, evn_cluster *cluster) {
 }
 
 static evn_status join_comm(evn_session *s, const void *how) {
-    const int comm = *(const int *)how;
+    char wire[32];
     evn_status status = check_own(s, "a communicator of its own; its launcher says how many "
                                      "processes");
-    if (!status) status = evn_cluster_open_comm(&s->cluster, comm);
+    snprintf(wire, sizeof wire, "mpi:comm=%d", *(const int *)how);
+    if (!status) status = evn_cluster_open(&s->cluster, wire);
     joined.silent = 0;
     if (status) return status;
     if (evn_cluster_size(s->cluster) == 1) {
@@ -143,12 +146,9 @@ evn_cluster *evn_session_cluster(const evn_session *s) {
 
 int session_widest(const evn_cluster *c) {
     int most = 0;
-    for (int r = 0, next; r < evn_cluster_size(c); r++) {
-        next = r + 1 < evn_cluster_size(c) ? evn_cluster_first_unit(c, r + 1)
-                                           : evn_cluster_unit_count(c);
-        const int own = next - evn_cluster_first_unit(c, r);
-        if (own > most) most = own;
-    }
+    const int *first = evn_cluster_about(c).first;
+    for (int r = 0; r < evn_cluster_size(c); r++)
+        if (first[r + 1] - first[r] > most) most = first[r + 1] - first[r];
     return most;
 }
 
@@ -160,9 +160,9 @@ static evn_status share_rooms(evn_cluster *c, const double *mine, int most, doub
     double *all = malloc(bytes * (size_t)ranks);
     evn_status status = all ? EVN_OK : evn_fail(EVN_MEMORY, "loop: not enough memory");
     status = cluster_allgather(c, "evn_session_schedule()", status, mine, bytes, all);
-    for (int u = 0; !status && u < evn_cluster_unit_count(c); u++) {
+    for (int u = 0; !status && u < evn_cluster_about(c).units; u++) {
         const int rank = evn_cluster_rank_of(c, u);
-        room[u] = all[rank * most + u - evn_cluster_first_unit(c, rank)];
+        room[u] = all[rank * most + u - evn_cluster_about(c).first[rank]];
     }
     free(all);
     return status;
@@ -207,7 +207,7 @@ static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *
     r->totals = (evn_loop_totals){0};
     for (int rank = 0; rank < evn_cluster_size(c); rank++) {
         const struct said *said = (const void *)(all + wide * (size_t)rank);
-        const int from = evn_cluster_first_unit(c, rank);
+        const int from = evn_cluster_about(c).first[rank];
         for (int u = from; u < r->units && evn_cluster_rank_of(c, u) == rank; u++)
             r->unit[u].stats = said->stats[u - from];
         evn_loop_add_totals(&r->totals, &said->totals);
@@ -220,7 +220,7 @@ static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *
 evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
     evn_cluster *c = s->cluster;
     if (!c) return EVN_OK;
-    const int first = evn_cluster_first_unit(c, evn_cluster_rank(c)), most = session_widest(c);
+    const int first = evn_cluster_about(c).first[evn_cluster_rank(c)], most = session_widest(c);
     const size_t wide = sizeof(struct said) + (size_t)most * sizeof(evn_unit_stats);
     struct said *mine = calloc(1, wide);
     char *all = evn_cluster_rank(c) ? NULL : malloc(wide * (size_t)evn_cluster_size(c));
@@ -305,8 +305,7 @@ const struct session_ranks session_ranks = {
     .machine = evn_cluster_machine,
     .units = evn_cluster_units,
     .loop_open = evn_loop_open_on,
-    .unit_count = evn_cluster_unit_count,
-    .speeds = evn_cluster_speeds,
+    .about = evn_cluster_about,
     .rank_of = evn_cluster_rank_of,
     .widest = session_widest,
     .share_rooms = share_rooms,

@@ -30,7 +30,7 @@ static void find_rooms(const evn_units *units, double *room) {
 static evn_status tell_memory(const evn_session *s, evn_schedule *schedule, const double *bytes) {
     evn_cluster *c = s->cluster;
     const int most = c ? session_ranks.widest(c) : evn_units_count(s->units);
-    const int units = c ? session_ranks.unit_count(c) : most;
+    const int units = c ? session_ranks.about(c).units : most;
     double *mine = calloc((size_t)most, sizeof *mine);
     double *room = c ? malloc((size_t)units * sizeof *room) : mine;
     evn_status status =
@@ -51,8 +51,8 @@ static evn_status tell_memory(const evn_session *s, evn_schedule *schedule, cons
 static double *find_speeds(const evn_session *s, int units) {
     double *speed = malloc((size_t)units * sizeof *speed);
     for (int u = 0; speed && u < units; u++)
-        speed[u] = s->cluster ? session_ranks.speeds(s->cluster)[u]
-                              : evn_unit_speed(evn_units_get(s->units, u));
+        speed[u] = s->cluster ? session_ranks.about(s->cluster).speed[u]
+                              : evn_unit_about(evn_units_get(s->units, u)).speed;
     return speed;
 }
 
@@ -72,7 +72,7 @@ static int *find_spaces(const evn_session *s, int units) {
 /* 1 if the spaces of units matter to the schedule: with devices, and over ranks if tasks have
  * states to carry. */
 static int has_spaces(const evn_session *s, const evn_problem *problem) {
-    return s->cluster ? problem->state != NULL : evn_units_gpus(s->units) > 0;
+    return s->cluster ? problem->state != NULL : evn_units_about(s->units).gpus > 0;
 }
 
 /* ---- the schedule ---- */
@@ -102,7 +102,8 @@ static evn_status open_whole(const evn_session *s, evn_schedule **out, const cha
                              const evn_problem *problem) {
     evn_status status = session_units_needed(s, "a schedule");
     if (status) return status;
-    const int units = s->cluster ? session_ranks.unit_count(s->cluster) : evn_units_count(s->units);
+    const int units =
+        s->cluster ? session_ranks.about(s->cluster).units : evn_units_count(s->units);
     evn_problem whole = *problem;
     if (!whole.units) whole.units = units;
     const int knows_speed = !whole.speed && whole.units == units;

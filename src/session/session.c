@@ -1,5 +1,6 @@
 /* Sessions: opened and closed, their loops. */
 #include "base/argument.h"
+#include "unit/share.h"
 #include "base/not_linked.h"
 #include "base/process.h"
 #include "session/session.h"
@@ -104,7 +105,7 @@ static evn_status check_loop(const evn_session *s, const evn_schedule *schedule)
                           "session: a loop on units that are only described "
                           "(EVN_DESCRIBE_ONLY), \"%s\"",
                           evn_units_text(s->units));
-    if (!status && evn_schedule_reassigns(schedule))
+    if (!status && evn_schedule_about(schedule).reassigns)
         status = evn_fail(EVN_USAGE,
                           "loop: \"%s\" shares cores out before units are opened, and these are "
                           "open; expected binpack",
@@ -165,7 +166,7 @@ evn_status evn_open_loop_on(evn_loop **out, evn_session *s, evn_schedule *schedu
 }
 
 evn_status session_at_work(const evn_session *s, const char *what) {
-    if (!s->units || !evn_units_running(s->units)) return EVN_OK;
+    if (!s->units || !units_running(s->units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "session: %s while its units are at work, from within a body or a job; it must "
                     "return first",
@@ -239,7 +240,7 @@ static void tell_strays(const evn_session *s) {
     char line[300];
     const int rank = !session_has_ranks() ? 0
                      : s->cluster         ? session_ranks.rank(s->cluster)
-                                          : session_ranks.launched();
+                                          : session_ranks.launched(NULL);
     if (rank > 0 || atomic_flag_test_and_set(&told)) return;
     for (int i = 0; evn_environment_stray(i, line, sizeof line); i++)
         fprintf(stderr, "evener: warning: %s\n", line);

@@ -168,7 +168,7 @@ struct session_ranks {
     void (*leave)(evn_cluster *cluster, enum ranks ranks, evn_status status);
     int (*complain)(const char *program);
     int (*rank)(const evn_cluster *cluster);
-    int (*launched)(void); /* evn_cluster_launched() */
+    int (*launched)(int *speaks); /* evn_cluster_launched() */
     evn_status (*agree)(evn_cluster *cluster, evn_status mine);
     /* machine, units, loops */
     evn_status (*machine)(evn_cluster *cluster, evn_machine **out, int wanted, int oversubscribe);
@@ -178,8 +178,7 @@ struct session_ranks {
     /* schedules: units of all ranks; speed and rank of each; units of the rank that has most; the
      * memories of all ranks' units, from `mine`, as many on each rank as the widest has; whether
      * all ranks have the same problem, with this rank's status so far */
-    int (*unit_count)(const evn_cluster *cluster);
-    const double *(*speeds)(const evn_cluster *cluster);
+    evn_cluster_info (*about)(const evn_cluster *cluster);
     int (*rank_of)(const evn_cluster *cluster, int unit);
     int (*widest)(const evn_cluster *cluster);
     evn_status (*share_rooms)(evn_cluster *cluster, const double *mine, int most, double *room);

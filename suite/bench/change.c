@@ -144,7 +144,7 @@ static void open_units(struct bench *b, const char *units, int ranks) {
     ok(evn_machine_open(&b->machine));
     ok(evn_units_open(&b->units, b->machine, units, "emulated", EVN_OVERSUBSCRIBE));
     if (b->cluster) ok(evn_cluster_units(b->cluster, b->units, NULL));
-    if (!evn_units_gpus(b->units)) return;
+    if (!evn_units_about(b->units).gpus) return;
     ok(evn_place_open(&b->place, b->units, 0.5));
     b->region = malloc((size_t)b->c.tasks * sizeof *b->region);
     for (int t = 0; t < b->c.tasks; t++)
@@ -162,7 +162,7 @@ static void open_loop(struct bench *b, struct opened *o) {
     static const evn_home home = {
         .blocks = 1, .make = make_block, .memory = memory_of_block, .drop = drop_block};
     const evn_problem p = {.tasks = b->c.tasks,
-                           .units = b->cluster ? evn_cluster_unit_count(b->cluster)
+                           .units = b->cluster ? evn_cluster_about(b->cluster).units
                                                : evn_units_count(b->units),
                            .links = b->c.links,
                            .link = b->c.link};
@@ -186,7 +186,7 @@ static void close_loop(const struct opened *o) {
 /* Makes the plan; s that it takes longer than one that holds. */
 static double plan(const struct bench *b, evn_exchange *x) {
     const size_t units =
-        (size_t)(b->cluster ? evn_cluster_unit_count(b->cluster) : evn_units_count(b->units));
+        (size_t)(b->cluster ? evn_cluster_about(b->cluster).units : evn_units_count(b->units));
     double *bytes = malloc(units * units * sizeof *bytes);
     const double begin = now();
     if (evn_exchange_pairs(x, bytes) < 0) ok(EVN_USAGE);

@@ -196,7 +196,7 @@ static double known(struct loop *l, double noise, int consecutive) {
 
 /* Who ran the tasks, with their true times; returns the longest unit's over the mean. */
 static double run(struct loop *l, const evn_schedule *s) {
-    const int chunk = evn_schedule_chunk(s), *order = evn_schedule_order(s);
+    const int chunk = evn_schedule_about(s).chunk, *order = evn_schedule_about(s).order;
     double longest = 0;
     memset(l->busy, 0, (size_t)l->units * sizeof *l->busy);
     if (!chunk) memcpy(l->owner, evn_schedule_owner(s), (size_t)l->tasks * sizeof *l->owner);

@@ -87,8 +87,8 @@ static void exchange(evn_cluster *c, int call, evn_status mine, evn_status expec
 
 static void exchanges(evn_cluster *c) {
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    long long messages = 0, wanted = 0;
-    double bytes = 0, sum = 0;
+    long long wanted = 0;
+    double sum = 0;
     for (int call = 0; call < 40; call += 1 + call / 5) {
         exchange(c, call, EVN_OK, EVN_OK);
         for (int r = 0; r < size; r++) {
@@ -96,8 +96,7 @@ static void exchanges(evn_cluster *c) {
             sum += (double)bytes_of(me, r, call);
         }
     }
-    evn_cluster_exchanged(c, &messages, &bytes);
-    must(messages == wanted && bytes == sum);
+    must(evn_cluster_about(c).messages == wanted && evn_cluster_about(c).message_bytes == sum);
     /* one fails: those who expect something of it know at once, all at the next agreement */
     const int told = me && bytes_of(0, me, 2);
     exchange(c, 2, me ? EVN_OK : evn_fail(EVN_SYSTEM, "no"),
@@ -129,10 +128,8 @@ static void large(evn_cluster *c) {
     must_ok(evn_cluster_exchange(c, EVN_OK, out, in));
     for (size_t i = 0; i < in[!me].bytes; i++)
         must(((unsigned char *)in[!me].data)[i] == byte_of(!me, me, i));
-    long long messages;
-    double bytes;
-    evn_cluster_exchanged(c, &messages, &bytes);
-    must(messages == (me ? 1 : 3) && bytes == (double)out[!me].bytes);
+    must(evn_cluster_about(c).messages == (me ? 1 : 3));
+    must(evn_cluster_about(c).message_bytes == (double)out[!me].bytes);
     free(out[!me].data);
     free(in[!me].data);
 }
@@ -237,28 +234,28 @@ static void units(evn_cluster *c) {
     OWN(machine) *machine;
     OWN(units) *mine;
     char list[40];
-    must(evn_cluster_unit_count(c) == 0 && evn_cluster_rank_of(c, 0) == -1);
+    must(evn_cluster_about(c).units == 0 && evn_cluster_rank_of(c, 0) == -1);
     must_ok(evn_machine_open_synthetic(&machine, "package:1 core:16 pu:1"));
     snprintf(list, sizeof list, "%d:CPU:%d", 1 + rank % 3, 1 + rank % 2);
     must_ok(evn_units_open(&mine, machine, list, NULL, EVN_DESCRIBE_ONLY));
     must_ok(evn_cluster_units(c, mine, NULL));
     int unit = 0;
     for (int r = 0; r < size; r++) {
-        must(evn_cluster_first_unit(c, r) == unit);
+        must(evn_cluster_about(c).first[r] == unit);
         for (int i = 0; i < 1 + r % 3; i++, unit++) {
             must(evn_cluster_rank_of(c, unit) == r);
-            must(evn_cluster_speeds(c)[unit] == 1 + r % 2);
+            must(evn_cluster_about(c).speed[unit] == 1 + r % 2);
         }
     }
-    must(evn_cluster_unit_count(c) == unit && evn_cluster_rank_of(c, unit) == -1);
+    must(evn_cluster_about(c).units == unit && evn_cluster_rank_of(c, unit) == -1);
     /* again, with other speeds; and one that is none */
     double speed[3] = {0.5, 1e-3 + rank, 7};
     must_ok(evn_cluster_units(c, mine, speed));
-    must(evn_cluster_speeds(c)[evn_cluster_first_unit(c, rank)] == 0.5);
+    must(evn_cluster_about(c).speed[evn_cluster_about(c).first[rank]] == 0.5);
     if (rank == size - 1) speed[0] = -1;
     must_give(evn_cluster_units(c, mine, speed), EVN_USAGE);
     must(strstr(evn_message(), "the speed of unit 0 is -1"));
-    must(evn_cluster_speeds(c)[0] == 0.5); /* as it was */
+    must(evn_cluster_about(c).speed[0] == 0.5); /* as it was */
 }
 
 TEST(units) { everywhere(units); }
@@ -268,10 +265,9 @@ TEST(units) { everywhere(units); }
 TEST(alone) {
     evn_cluster *c;
     assert_ok(evn_cluster_open(&c, "alone"));
-    assert_string_equal(evn_cluster_wire(c), "alone");
+    assert_string_equal(evn_cluster_about(c).wire, "alone");
     assert_int_equal(evn_cluster_size(c), 1);
-    evn_wire *wire;
-    assert_null(evn_cluster_wire_of(c, &wire));
+    assert_null(evn_cluster_about(c).kind);
     places(c);
     gathers(c);
     carries(c);

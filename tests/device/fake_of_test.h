@@ -2,9 +2,13 @@
 #ifndef TEST_FAKE_OF_TEST_H
 #define TEST_FAKE_OF_TEST_H
 
+#include "device/devices.h"
 #include "check.h"
 #include "fake_cuda.h"
 #include <dlfcn.h>
+
+OWNED(program, evn_program, device_program_close)
+OWNED(kernel, evn_kernel, device_kernel_close)
 
 static struct fake_cuda *fake;
 

@@ -2,6 +2,7 @@
 #ifndef TEST_FAKE_WORK_H
 #define TEST_FAKE_WORK_H
 
+#include "device/devices.h"
 #include "fake_of_test.h"
 
 extern const evn_kernel_source probe_kernels;
@@ -31,17 +32,17 @@ static evn_status open_work(struct work *w, const char *text) {
     if (!status) status = evn_host_memory_open((void **)&w->host, w->device[0], N * sizeof(double));
     if (!status)
         status = evn_host_memory_open((void **)&w->result, w->device[1], N * sizeof(double));
-    if (!status) status = evn_program_open(&w->program, w->device[0], &probe_kernels, NULL);
+    if (!status) status = device_program_open(&w->program, w->device[0], &probe_kernels);
     /* now the other device's context is current */
     if (!status) status = evn_buffer_open(&w->there, w->device[1], N * sizeof(double));
-    if (!status) status = evn_kernel_open(&w->axpy, w->program, "axpy");
+    if (!status) status = device_kernel_open(&w->axpy, w->program, "axpy");
     return status;
 }
 
 /* result = 2 x + x on the first device, copied within it, and then to the second */
 static evn_status run_work(struct work *w) {
     double a = 2;
-    int n = N, groups = (N + evn_kernel_items(w->axpy) - 1) / evn_kernel_items(w->axpy);
+    int n = N, items = w->axpy->entry->items, groups = (N + items - 1) / items;
     evn_argument argument[] = {{.buffer = w->y},
                                {.buffer = w->x},
                                {.value = &a, .bytes = sizeof a},
@@ -52,16 +53,16 @@ static evn_status run_work(struct work *w) {
     evn_status status = evn_event_record(w->event[0], q);
     if (!status) status = evn_copy_to_device(q, w->x, 0, w->host, N * sizeof(double));
     if (!status) status = evn_copy_to_device(q, w->y, 0, w->host, N * sizeof(double));
-    if (!status) status = evn_launch(q, w->axpy, groups, evn_kernel_items(w->axpy), argument, 4);
-    if (!status) status = evn_copy_within(q, w->y, N * sizeof(double), w->y, 0, N * sizeof(double));
+    if (!status) status = evn_launch(q, w->axpy, groups, 0, argument, 4);
+    if (!status) status = evn_copy_buffer(q, w->y, N * sizeof(double), w->y, 0, N * sizeof(double));
     if (!status) status = evn_event_record(w->event[1], q);
     if (!status) status = evn_queue_wait(w->queue[1], w->event[1]);
     if (!status)
-        status = evn_copy_peer(w->queue[1], w->there, 0, w->device[0], w->y, N * sizeof(double),
-                               N * sizeof(double));
+        status =
+            evn_copy_buffer(w->queue[1], w->there, 0, w->y, N * sizeof(double), N * sizeof(double));
     if (!status) status = evn_copy_to_host(w->queue[1], w->result, w->there, 0, N * sizeof(double));
     if (!status) status = evn_event_record(w->event[2], w->queue[1]);
-    if (!status) status = evn_event_finish(w->event[2]);
+    if (!status) status = evn_event_finish(w->event[2], NULL);
     if (!status) status = evn_queue_finish(w->queue[1]);
     if (!status) status = evn_event_seconds(w->event[0], w->event[1], &w->seconds);
     return status;
@@ -78,8 +79,8 @@ static void close_work(struct work *w) {
     for (int d = 0; d < 2; d++) evn_device_close(w->device[d]);
     if (w->host) evn_host_memory_close(w->host, w->device[0]);
     if (w->result) evn_host_memory_close(w->result, w->device[1]);
-    evn_kernel_close(w->axpy);
-    evn_program_close(w->program);
+    device_kernel_close(w->axpy);
+    device_program_close(w->program);
     evn_buffer_close(w->x);
     evn_buffer_close(w->y);
     evn_buffer_close(w->there);

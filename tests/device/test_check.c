@@ -65,7 +65,7 @@ static evn_status add(struct work *w, evn_buffer *to, evn_buffer *from, int at, 
                                      {.buffer = from},
                                      {.value = &at, .bytes = sizeof at},
                                      {.value = &what, .bytes = sizeof what}};
-    assert_ok(evn_launch(w->queue, kernel, 50, 1, argument, 4));
+    assert_ok(evn_launch(w->queue, kernel, 50, 0, argument, 4));
     evn_status status = evn_queue_finish(w->queue);
     if (status) return status;
     assert_ok(evn_copy_to_host(w->queue, w->sum, to, 0, sizeof w->sum));

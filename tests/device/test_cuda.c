@@ -159,7 +159,7 @@ TEST_WITH(out_of_memory, set_up, tear_down) {
                 "cuMemAlloc");
     assert_says("1 MiB of 1 MiB are free");
     assert_null(b);
-    assert_int_equal(evn_device_used(d), 0);
+    assert_int_equal(evn_device_counts(d, NULL).used, 0);
     assert_ok(evn_buffer_open(&b, d, 1 << 19));
 }
 
@@ -374,7 +374,7 @@ TEST_WITH(register, set_up, tear_down) {
 static void open_program(const char *text, evn_status expected) {
     OWN(program) *p;
     OWN(device) *d = OPEN(device, text, 0);
-    evn_status status = evn_program_open(&p, d, &probe_kernels, NULL);
+    evn_status status = device_program_open(&p, d, &probe_kernels);
     if (status != expected) fail_msg("status %d: %s", status, evn_message());
 }
 
@@ -398,7 +398,8 @@ TEST_WITH(defines, set_up, tear_down) {
     evn_kernel_source source = probe_kernels;
     OWN(device) *d = OPEN(device, "cuda", 0);
     source.defines = "N=8  DIRECTION=-1 PLAIN";
-    OWN(program) *p = OPEN(program, d, &source, NULL);
+    OWN(program) *p;
+    assert_ok(device_program_open(&p, d, &source));
     expect_option("-DN=8 -DDIRECTION=-1 -DPLAIN ", 1);
 }
 
@@ -444,7 +445,7 @@ TEST_WITH(compiler_refuses, set_up, tear_down) {
     evn_program *p;
     OWN(device) *d = OPEN(device, "cuda", 0);
     fake->capability = 80;
-    assert_int_equal(evn_program_open(&p, d, &probe_kernels, NULL), EVN_SYSTEM);
+    assert_int_equal(device_program_open(&p, d, &probe_kernels), EVN_SYSTEM);
     assert_says("CUDA_ERROR_NO_BINARY_FOR_GPU from cuModuleLoadDataEx");
     assert_says("made for sm_90");
     assert_says("EVENER_NVRTC");
@@ -483,18 +484,19 @@ TEST_WITH(cache, set_up, tear_down) {
 TEST_WITH(kernels, set_up, tear_down) {
     OWN(kernel) *k;
     OWN(device) *d = OPEN(device, "cuda", 0);
-    OWN(program) *p = OPEN(program, d, &probe_kernels, NULL);
+    OWN(program) *p;
+    assert_ok(device_program_open(&p, d, &probe_kernels));
     /* laid out otherwise than by the host's compiler */
     fake->extra_bytes = 4;
-    assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_int_equal(device_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
     assert_says("cuda device 0: opening kernel \"axpy\": parameter 0 has 12 bytes on the device "
                 "and 8 on the host");
     fake->extra_bytes = 0;
     fake->max_items = 32;
-    assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_int_equal(device_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
     assert_says("groups of 32 items and it has 64");
     fake->max_items = 64;
-    assert_ok(evn_kernel_open(&k, p, "axpy"));
+    assert_ok(device_kernel_open(&k, p, "axpy"));
 }
 
 /* A kernel asks for as much of a multiprocessor's memory as its groups want that are there at a
@@ -507,14 +509,15 @@ TEST_WITH(local_memory, set_up, tear_down) {
                  {31936, 7, 99}, {0, 5, -1},      {49152, 9, 100}};
     evn_kernel *k;
     OWN(device) *d = OPEN(device, "cuda", 0);
-    OWN(program) *p = OPEN(program, d, &probe_kernels, NULL);
+    OWN(program) *p;
+    assert_ok(device_program_open(&p, d, &probe_kernels));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake->local_bytes = cases[i].bytes;
         fake->groups = cases[i].groups;
         fake->local_share = -1;
-        assert_ok(evn_kernel_open(&k, p, "axpy"));
+        assert_ok(device_kernel_open(&k, p, "axpy"));
         assert_int_equal(fake->local_share, cases[i].share);
-        evn_kernel_close(k);
+        device_kernel_close(k);
     }
 }
 
@@ -534,7 +537,7 @@ TEST_WITH(waiting, set_up, tear_down) {
             assert_ok(evn_event_open(&event, evn_unit_device(unit, d)));
             assert_int_equal(fake->blocked_events, crowded ? d + 1 : 0);
             assert_ok(evn_event_record(event, evn_unit_queue(unit, d)));
-            assert_ok(evn_event_finish(event));
+            assert_ok(evn_event_finish(event, NULL));
             evn_event_close(event);
         }
     }
@@ -569,7 +572,7 @@ static void *work_thread(void *arg) {
         for (int i = 0; i < 64; i++) in[i] = 1000.0 * t->number + round + i;
         t->right &= !evn_copy_to_device(q[d], b[d], 0, in, sizeof in) &&
                     !evn_queue_finish(q[d]) && /* the source must be ready */
-                    !evn_copy_peer(q[1 - d], b[1 - d], 0, t->device[d], b[d], 0, sizeof in) &&
+                    !evn_copy_buffer(q[1 - d], b[1 - d], 0, b[d], 0, sizeof in) &&
                     !evn_copy_to_host(q[1 - d], out, b[1 - d], 0, sizeof out) &&
                     !evn_queue_finish(q[1 - d]) && !memcmp(in, out, sizeof in);
     }

@@ -45,15 +45,15 @@ static void open_bench(struct bench *b, const char *text, int number) {
     *b = (struct bench){0};
     assert_ok(evn_device_open(&b->device, text, number));
     assert_ok(evn_queue_open(&b->queue, b->device));
-    assert_ok(evn_program_open(&b->program, b->device, &probe_kernels, NULL));
+    assert_ok(device_program_open(&b->program, b->device, &probe_kernels));
 }
 
 static void close_bench(struct bench *b) {
     while (b->queues) evn_queue_close(b->more[--b->queues]);
-    while (b->kernels) evn_kernel_close(b->kernel[--b->kernels]);
+    while (b->kernels) device_kernel_close(b->kernel[--b->kernels]);
     while (b->events) evn_event_close(b->event[--b->events]);
     while (b->buffers) evn_buffer_close(b->buffer[--b->buffers]);
-    evn_program_close(b->program);
+    device_program_close(b->program);
     evn_queue_close(b->queue);
     evn_device_close(b->device);
 }
@@ -67,11 +67,11 @@ static void close_bench(struct bench *b) {
 static evn_status run(evn_queue *q, evn_program *p, const char *name, int groups,
                       const evn_argument *argument, int arguments) {
     evn_kernel *k;
-    evn_status status = evn_kernel_open(&k, p, name);
+    evn_status status = device_kernel_open(&k, p, name);
     if (status) return status;
-    status = evn_launch(q, k, groups, evn_kernel_items(k), argument, arguments);
+    status = evn_launch(q, k, groups, 0, argument, arguments);
     evn_status finished = status ? status : evn_queue_finish(q);
-    evn_kernel_close(k);
+    device_kernel_close(k);
     return finished;
 }
 
@@ -97,7 +97,7 @@ static evn_event *event_of(struct bench *b) {
 
 static evn_kernel *kernel_of(struct bench *b, const char *name) {
     evn_kernel **out = &b->kernel[b->kernels++];
-    assert_ok(evn_kernel_open(out, b->program, name));
+    assert_ok(device_kernel_open(out, b->program, name));
     return *out;
 }
 
@@ -158,15 +158,15 @@ TEST(traits) {
 
 TEST(allocation) {
     OWN(device) *d = OPEN(device, spec, 0);
-    assert_int_equal(evn_device_used(d), 0);
+    assert_int_equal(evn_device_counts(d, NULL).used, 0);
     evn_buffer *a = OPEN(buffer, d, 1000);
     evn_buffer *b = OPEN(buffer, d, 1);
     assert_int_equal(evn_buffer_bytes(a), 1000);
-    assert_int_equal(evn_device_used(d), 1001);
+    assert_int_equal(evn_device_counts(d, NULL).used, 1001);
     evn_buffer_close(a);
-    assert_int_equal(evn_device_used(d), 1);
+    assert_int_equal(evn_device_counts(d, NULL).used, 1);
     assert_ok(evn_buffer_open(&a, d, 100));
-    assert_int_equal(evn_device_used(d), 101);
+    assert_int_equal(evn_device_counts(d, NULL).used, 101);
     assert_int_equal(device_used_max(d), 1001);
     evn_buffer_close(a);
     evn_buffer_close(b);
@@ -174,7 +174,7 @@ TEST(allocation) {
     assert_null(a);
     size_t max = evn_device_traits(d)->max_buffer;
     assert_fails(evn_buffer_open(&a, d, max + 1), EVN_MEMORY, "allocation of");
-    assert_int_equal(evn_device_used(d), 0);
+    assert_int_equal(evn_device_counts(d, NULL).used, 0);
     /* and the device works on */
     assert_ok(evn_buffer_open(&a, d, 64));
     evn_buffer_close(a);
@@ -187,7 +187,7 @@ TEST(memory_limit) {
     assert_fails(evn_buffer_open(&b, d, 48577), EVN_MEMORY,
                  "1000000 of its 1048576 bytes are in use");
     assert_ok(evn_buffer_open(&b, d, 48576));
-    assert_int_equal(evn_device_used(d), 1048576);
+    assert_int_equal(evn_device_counts(d, NULL).used, 1048576);
     evn_buffer_close(a);
     evn_buffer_close(b);
     assert_ok(evn_buffer_open(&a, d, 1048576));
@@ -210,11 +210,11 @@ TEST(copies) {
 
     /* pieces with odd ends: in, within, out */
     memcpy(expected, from, BYTES);
-    assert_ok(evn_copy_within(q, b, 0, a, 0, BYTES));
+    assert_ok(evn_copy_buffer(q, b, 0, a, 0, BYTES));
     assert_ok(evn_copy_to_device(q, a, 17, from + 1001, 4099));
-    assert_ok(evn_copy_within(q, b, 77777, a, 19, 1));
-    assert_ok(evn_copy_within(q, b, 3, a, 18, 4097));
-    assert_ok(evn_copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
+    assert_ok(evn_copy_buffer(q, b, 77777, a, 19, 1));
+    assert_ok(evn_copy_buffer(q, b, 3, a, 18, 4097));
+    assert_ok(evn_copy_buffer(q, b, 150001, b, 5, 70003)); /* in one buffer */
     assert_ok(evn_copy_to_host(q, to, b, 0, BYTES));
     assert_ok(evn_queue_finish(q));
     expected[77777] = from[1003];
@@ -233,7 +233,7 @@ TEST(copies) {
     assert_ok(evn_copy_to_device(q, a, 5, from, 0));
     assert_ok(evn_copy_to_device(q, a, BYTES, NULL, 0));
     assert_ok(evn_copy_to_host(q, NULL, a, BYTES, 0));
-    assert_ok(evn_copy_within(q, a, 0, a, 0, 0));
+    assert_ok(evn_copy_buffer(q, a, 0, a, 0, 0));
     assert_ok(evn_queue_finish(q));
     evn_counts after = evn_device_counts(d, NULL);
     after.waits--; /* for the queue */
@@ -243,17 +243,17 @@ TEST(copies) {
     assert_fails(evn_copy_to_device(q, a, 1, from, BYTES), EVN_USAGE,
                  "are not inside of a buffer of 300007");
     assert_fails(evn_copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
-    assert_fails(evn_copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE,
-                 "from: 2 bytes from byte 300006");
-    assert_fails(evn_copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE,
+    assert_fails(evn_copy_buffer(q, a, 0, b, BYTES - 1, 2), EVN_USAGE,
+                 ": 2 bytes from byte 300006");
+    assert_fails(evn_copy_buffer(q, a, BYTES - 1, b, 0, 2), EVN_USAGE,
                  "to: 2 bytes from byte 300006");
-    assert_fails(evn_copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
-    assert_fails(evn_copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
+    assert_fails(evn_copy_buffer(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
+    assert_fails(evn_copy_buffer(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
     assert_fails(device_poison(q, a, 1, BYTES), EVN_USAGE, "not inside");
     assert_ok(evn_copy_to_host(q, to, b, 0, BYTES));
     assert_ok(evn_queue_finish(q));
     assert_memory_equal(to, expected, BYTES);
-    assert_ok(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
+    assert_ok(evn_copy_buffer(q, a, 10, a, 5, 5)); /* side by side is fine */
     assert_ok(device_poison(q, a, 3, 100));
     assert_ok(evn_queue_finish(q));
 }
@@ -323,11 +323,11 @@ static void peers(const char *text, int one, int two) {
     evn_kernel *axpy = kernel_of(&a, "axpy");
     evn_buffer *copy = buffer_of(&a, x, N * sizeof *x);
     evn_argument arguments[] = {BUFFER(in_a), BUFFER(copy), VALUE(factor), VALUE(n)};
-    assert_ok(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
+    assert_ok(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, 0, arguments, 4)); /* 3 x */
     assert_ok(evn_event_record(ready, a.queue));
     assert_ok(evn_queue_wait(b.queue, ready));
     evn_counts before = evn_device_counts(b.device, NULL);
-    assert_ok(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
+    assert_ok(evn_copy_buffer(b.queue, in_b, 8, in_a, 16, (N - 2) * sizeof *x));
     assert_ok(evn_queue_finish(b.queue));
     evn_counts after = evn_device_counts(b.device, NULL);
     assert_int_equal(after.copies_peer - before.copies_peer, 1);
@@ -338,11 +338,11 @@ static void peers(const char *text, int one, int two) {
 
     /* within one device it is a copy like others */
     before = evn_device_counts(b.device, NULL);
-    assert_ok(evn_copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
+    assert_ok(evn_copy_buffer(b.queue, in_b, 0, in_b, 80, 80));
     assert_ok(evn_queue_finish(b.queue));
     assert_int_equal(evn_device_counts(b.device, NULL).copies_within - before.copies_within, 1);
 
-    assert_fails(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE,
+    assert_fails(evn_copy_buffer(b.queue, in_b, 0, in_a, 8, N * sizeof *x), EVN_USAGE,
                  "not inside");
     close_bench(&a);
     close_bench(&b);
@@ -368,10 +368,10 @@ TEST(peers_of_two_kinds) {
     double x[100], y[100];
     for (int i = 0; i < 100; i++) x[i] = some(i);
     evn_buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
-    assert_ok(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
+    assert_ok(evn_copy_buffer(b.queue, in_b, 0, in_a, 0, sizeof x));
     assert_ok(evn_queue_finish(b.queue));
     assert_ok(device_poison(a.queue, in_a, 0, sizeof x));
-    assert_ok(evn_copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
+    assert_ok(evn_copy_buffer(a.queue, in_a, 0, in_b, 0, sizeof x));
     read_back(&a, y, in_a, sizeof x);
     assert_memory_equal(x, y, sizeof x);
     close_bench(&a);
@@ -381,25 +381,23 @@ TEST(peers_of_two_kinds) {
 /* ---- kernels ---- */
 
 TEST(build) {
+    evn_program *p;
     evn_kernel *k;
-    OWN(device) *d = OPEN(device, spec, 0);
-    evn_program *p = OPEN(program, d, &probe_kernels, NULL);
+    evn_device *d = OPEN(device, spec, 0);
+    assert_ok(device_program_open(&p, d, &probe_kernels));
     for (const evn_kernel_entry *e = probe_kernels.entry; e->name; e++) {
-        assert_ok(evn_kernel_open(&k, p, e->name));
-        assert_int_equal(evn_kernel_items(k), GROUP);
-        evn_kernel_close(k);
+        assert_ok(device_kernel_open(&k, p, e->name));
+        assert_int_equal(k->entry->items, GROUP);
+        device_kernel_close(k);
     }
-    assert_fails(evn_kernel_open(&k, p, "axp"), EVN_USAGE,
+    assert_fails(device_kernel_open(&k, p, "axp"), EVN_USAGE,
                  "no kernel \"axp\"; it has axpy, values");
     assert_null(k);
     /* a kernel keeps its program, and that the device */
-    assert_ok(evn_kernel_open(&k, p, "axpy"));
-    evn_program_close(p);
+    assert_ok(device_kernel_open(&k, p, "axpy"));
+    device_program_close(p);
     evn_device_close(d);
-    evn_kernel_close(k);
-    assert_ok(evn_device_open(&d, spec, 0));
-    assert_fails(evn_program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
-                 "the host compiler was given \"\"");
+    device_kernel_close(k);
 }
 
 /* Whether this device has no compiler, only kernels that come compiled. */
@@ -419,11 +417,11 @@ TEST(build_failure) {
     broken.name = "broken";
     broken.text = "int f(int a) { return a + no_such_name; }\n";
     open_bench(&b, spec, 0);
-    assert_fails(evn_program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
+    assert_fails(device_program_open(&p, b.device, &broken), EVN_SYSTEM, "no_such_name");
     assert_says("building \"broken\"");
     assert_null(p);
-    assert_ok(evn_program_open(&p, b.device, &probe_kernels, NULL));
-    evn_program_close(p);
+    assert_ok(device_program_open(&p, b.device, &probe_kernels));
+    device_program_close(p);
     close_bench(&b);
 }
 
@@ -448,7 +446,7 @@ TEST(axpy) {
     evn_kernel *k = kernel_of(&b, "axpy");
     assert_ok(evn_copy_to_device(b.queue, in_y, 0, y, sizeof y));
     a = 0;
-    assert_ok(evn_launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
+    assert_ok(evn_launch(b.queue, k, (N + GROUP - 1) / GROUP, 0, arguments, 4));
     a = NAN;
     assert_ok(evn_queue_finish(b.queue));
     read_back(&b, out, in_y, sizeof out);
@@ -573,7 +571,7 @@ TEST(counters) {
     n = 3;
     assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
     assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    assert_ok(evn_copy_within(b.queue, in, 0, other, 8, 16));
+    assert_ok(evn_copy_buffer(b.queue, in, 0, other, 8, 16));
     read_back(&b, x, in, 40);
     evn_counts c = evn_device_counts(b.device, NULL);
     assert_true(c.launches == 2);
@@ -603,7 +601,7 @@ static double race(const char *text, int ordered) {
     evn_buffer *in = buffer_of(&b, x, GRIND * sizeof *x);
     evn_kernel *grind = kernel_of(&b, "grind");
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    assert_ok(evn_launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, 0, arguments, 3));
     assert_ok(evn_event_record(done, b.queue));
     if (ordered) assert_ok(evn_queue_wait(second, done));
     assert_ok(evn_copy_to_host(second, x, in, 0, GRIND * sizeof *x));
@@ -643,7 +641,7 @@ TEST(finish) {
     evn_buffer *in = buffer_of(&b, x, sizeof x);
     evn_kernel *grind = kernel_of(&b, "grind");
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    assert_ok(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
+    assert_ok(evn_launch(b.queue, grind, 1, 0, arguments, 3));
     usleep(20000); /* it has most likely begun */
     assert_ok(evn_queue_finish(b.queue));
     assert_ok(evn_copy_to_host(second, x, in, 0, sizeof x));
@@ -664,7 +662,7 @@ TEST(order_of_one_queue) {
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int t = 0; t < TIMES; t++) {
         if (t % 50 == 0) assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
-        assert_ok(evn_launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
+        assert_ok(evn_launch(b.queue, grind, (N + GROUP - 1) / GROUP, 0, arguments, 3));
         assert_ok(evn_copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
     }
     assert_ok(evn_queue_finish(b.queue));
@@ -685,25 +683,25 @@ TEST(events) {
     evn_buffer *in = buffer_of(&b, NULL, GRIND * 8);
     for (int i = 0; i < 3; i++) assert_ok(evn_event_open(&e[i], b.device));
     int done = 1;
-    assert_fails(evn_event_done(e[0], &done), EVN_USAGE, "never recorded");
+    assert_fails(evn_event_finish(e[0], &done), EVN_USAGE, "never recorded");
     assert_int_equal(done, 0);
     evn_kernel *grind = kernel_of(&b, "grind");
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int round = 0; round < 2; round++) { /* the second time they are recorded again */
         for (int i = 0; i < 3; i++) {
             assert_ok(evn_event_record(e[i], b.queue));
-            if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+            if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, 0, arguments, 3));
         }
         /* asking again and again is waiting, too; and then those before have happened */
         const evn_counts before = evn_device_counts(b.device, NULL);
-        for (done = 0; !done;) assert_ok(evn_event_done(e[2], &done));
+        for (done = 0; !done;) assert_ok(evn_event_finish(e[2], &done));
         for (int i = 0; i < 3; i++) {
-            assert_ok(evn_event_done(e[i], &done));
+            assert_ok(evn_event_finish(e[i], &done));
             assert_int_equal(done, 1);
         }
         /* but the host has not stood still for it */
         assert_int_equal(evn_device_counts(b.device, &before).waits, 0);
-        assert_ok(evn_event_finish(e[2]));
+        assert_ok(evn_event_finish(e[2], NULL));
         assert_ok(evn_event_seconds(e[0], e[1], &part[0]));
         assert_ok(evn_event_seconds(e[1], e[2], &part[1]));
         assert_ok(evn_event_seconds(e[0], e[2], &seconds));
@@ -712,7 +710,7 @@ TEST(events) {
     }
     /* an event that has been closed, or recorded again, still orders what waits for it */
     evn_queue *second = queue_of(&b);
-    assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, 0, arguments, 3));
     assert_ok(evn_event_record(e[0], b.queue));
     assert_ok(evn_queue_wait(second, e[0]));
     assert_ok(evn_event_record(e[0], b.queue));
@@ -736,11 +734,11 @@ TEST(events_between_devices) {
     done = event_of(&a);
     evn_kernel *grind = kernel_of(&a, "grind");
     evn_argument arguments[] = {BUFFER(in_a), VALUE(n), VALUE(rounds)};
-    assert_ok(evn_launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, 0, arguments, 3));
     assert_ok(evn_event_record(done, a.queue));
     assert_ok(evn_queue_wait(b.queue, done));
     if (evn_device_traits(a.device)->peer && evn_device_traits(b.device)->peer) {
-        assert_ok(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
+        assert_ok(evn_copy_buffer(b.queue, in_b, 0, in_a, 0, GRIND * 8));
         assert_ok(evn_copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
         assert_ok(evn_queue_finish(b.queue));
         for (int r = 0; r < ROUNDS; r++) end = 0.5 * end + 1;
@@ -767,16 +765,16 @@ TEST(lifetimes) {
     evn_buffer *in = OPEN(buffer, b.device, N * sizeof *x);
     evn_buffer *other = OPEN(buffer, b.device, N * sizeof *x);
     assert_ok(evn_copy_to_device(b.queue, in, 0, x, N * sizeof *x));
-    assert_ok(evn_copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
+    assert_ok(evn_copy_buffer(b.queue, other, 0, in, 0, N * sizeof *x));
     evn_buffer_close(in);
     assert_ok(evn_event_record(e, b.queue));
     assert_ok(evn_queue_wait(second, e));
     evn_event_close(e);
     assert_ok(evn_copy_to_host(second, y, other, 0, N * sizeof *x));
     evn_buffer_close(other);
-    assert_int_equal(evn_device_used(b.device), 0);
+    assert_int_equal(evn_device_counts(b.device, NULL).used, 0);
     evn_device_close(b.device);
-    evn_program_close(b.program);
+    device_program_close(b.program);
     evn_queue_close(b.queue);
     evn_queue_close(second); /* when its work is done */
     assert_memory_equal(x, y, N * sizeof *x);
@@ -813,7 +811,7 @@ static evn_status get_and_run(struct getter *g) {
         if (!g->first) g->first = k;
         if (k != g->first) return evn_fail(EVN_BODY, "another kernel");
         evn_argument arguments[] = {BUFFER(y), BUFFER(x), VALUE(a), VALUE(n)};
-        status = evn_launch(q, k, 2, evn_kernel_items(k), arguments, 4);
+        status = evn_launch(q, k, 2, 0, arguments, 4);
     }
     if (!status) status = evn_copy_to_host(q, sum, y, 0, sizeof sum);
     evn_status finished = evn_queue_finish(q);
@@ -872,12 +870,12 @@ TEST(kept_kernels_at_the_end) {
     evn_buffer *y = buffer_of(&b, x, sizeof x), *in = buffer_of(&b, x, sizeof x);
     evn_device_close(b.device);
     evn_argument arguments[] = {BUFFER(y), BUFFER(in), VALUE(a), VALUE(n)};
-    assert_ok(evn_launch(b.queue, k, 1, evn_kernel_items(k), arguments, 4));
+    assert_ok(evn_launch(b.queue, k, 1, 0, arguments, 4));
     read_back(&b, x, y, sizeof x);
     assert_true(x[GROUP - 1] == 3.0 * (GROUP - 1));
     evn_buffer_close(y);
     evn_buffer_close(in);
-    evn_program_close(b.program);
+    device_program_close(b.program);
     evn_queue_close(b.queue);
 }
 
@@ -981,8 +979,8 @@ TEST(fork) {
         bad |= evn_copy_to_host(b.queue, x, y, 0, 8) != EVN_USAGE;
         bad |= !strstr(evn_message(), "forked");
         bad |= evn_queue_finish(b.queue) != EVN_USAGE;
-        bad |= evn_event_finish(e) != EVN_USAGE;
-        bad |= evn_event_done(e, &(int){0}) != EVN_USAGE;
+        bad |= evn_event_finish(e, NULL) != EVN_USAGE;
+        bad |= evn_event_finish(e, &(int){0}) != EVN_USAGE;
         bad |= evn_queue_open(&q, d) != EVN_USAGE;
         evn_host_memory_close(host, d);
         close_bench(&b);
@@ -1439,7 +1437,7 @@ TEST(stray_access) {
         OWN(event) *e = OPEN(event, b.device);
         assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
         assert_ok(evn_event_record(e, b.queue));
-        assert_ok(evn_event_finish(e));
+        assert_ok(evn_event_finish(e, NULL));
         assert_true(faults(stray_read, memory));
         assert_ok(evn_queue_finish(b.queue));
     }
@@ -1485,7 +1483,7 @@ TEST(failures) {
     assert_ok(evn_buffer_open(&in, b.device, 100));
     assert_fails(evn_buffer_open(&other, b.device, 100), EVN_MEMORY,
                  "emulated device 0: allocation of 100 bytes: fails on purpose (fail=alloc@2)");
-    assert_int_equal(evn_device_used(b.device), 100);
+    assert_int_equal(evn_device_counts(b.device, NULL).used, 100);
     assert_ok(evn_buffer_open(&other, b.device, 100));
     evn_buffer_close(in);
     evn_buffer_close(other);
@@ -1512,14 +1510,14 @@ TEST(failures) {
         "emulated device 1: copy to the host: the device failed before, at waiting for a queue: "
         "copy of 512 bytes");
     assert_fails(evn_copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
-    assert_fails(evn_copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
+    assert_fails(evn_copy_buffer(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
     assert_fails(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
     assert_fails(evn_queue_open(&q, b.device), EVN_DEVICE, "failed before");
-    assert_fails(evn_program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE,
+    assert_fails(device_program_open(&program, b.device, &probe_kernels), EVN_DEVICE,
                  "failed before");
     assert_fails(evn_queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
     evn_buffer *there = buffer_of(&healthy, x, sizeof x);
-    assert_fails(evn_copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE,
+    assert_fails(evn_copy_buffer(healthy.queue, there, 0, in, 0, 8), EVN_DEVICE,
                  "emulated device 1");
     for (int i = 0; i < 5; i++) read_back(&healthy, x, there, sizeof x);
     close_bench(&b);
@@ -1535,17 +1533,17 @@ TEST(failures) {
     evn_event *e = event_of(&b);
     axpy = kernel_of(&b, "axpy");
     assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    assert_ok(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4));
+    assert_ok(evn_launch(b.queue, axpy, 1, 0, arguments, 4));
     assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
     assert_ok(evn_event_record(e, b.queue));
     int done = 0;
     evn_status failed = EVN_OK;
-    while (!done) failed = evn_event_done(e, &done);
+    while (!done) failed = evn_event_finish(e, &done);
     assert_fails(failed, EVN_DEVICE,
                  "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
-    assert_fails(evn_event_finish(e), EVN_DEVICE,
+    assert_fails(evn_event_finish(e, NULL), EVN_DEVICE,
                  "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
-    assert_fails(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
+    assert_fails(evn_launch(b.queue, axpy, 1, 0, arguments, 4), EVN_DEVICE, "failed before");
     double seconds;
     assert_fails(evn_event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
     assert_fails(evn_event_record(e, b.queue), EVN_DEVICE, "failed before");
@@ -1614,7 +1612,7 @@ TEST(real_costs) {
     assert_ok(evn_event_record(e[0], b.queue));
     assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
     assert_ok(evn_event_record(e[1], b.queue));
-    assert_ok(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
+    assert_ok(evn_launch(b.queue, grind, 1, 0, arguments, 3));
     assert_ok(evn_event_record(e[2], b.queue));
     assert_ok(evn_event_seconds(e[0], e[1], &seconds));
     assert_true(seconds >= 0.010);
@@ -1675,14 +1673,10 @@ static void give_out(struct virtual_world *w, const struct operation *o) {
     switch (o->kind) {
     case IN: assert_ok(evn_copy_to_device(q, b, 0, data, bytes)); break;
     case OUT: assert_ok(evn_copy_to_host(q, back[o->queue], b, 0, bytes)); break;
-    case WITHIN: assert_ok(evn_copy_within(q, b, 0, b, bytes, bytes)); break;
-    case LAUNCH:
-        assert_ok(evn_launch(q, w->grind[o->queue / 3], groups, GROUP, arguments, 3));
-        break;
+    case WITHIN: assert_ok(evn_copy_buffer(q, b, 0, b, bytes, bytes)); break;
+    case LAUNCH: assert_ok(evn_launch(q, w->grind[o->queue / 3], groups, 0, arguments, 3)); break;
     case POISON: assert_ok(device_poison(q, b, 0, bytes)); break;
-    case PEER:
-        assert_ok(evn_copy_peer(q, b, 0, w->b[o->from].device, w->source[o->from], 0, bytes));
-        break;
+    case PEER: assert_ok(evn_copy_buffer(q, b, 0, w->source[o->from], 0, bytes)); break;
     case WAIT:
         assert_ok(evn_event_record(w->at[o->from], w->queue[o->from]));
         assert_ok(evn_queue_wait(q, w->at[o->from]));

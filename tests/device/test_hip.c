@@ -109,8 +109,8 @@ TEST_WITH(many_groups, set_up, tear_down) {
                                      {.buffer = w.x},
                                      {.value = &two, .bytes = sizeof two},
                                      {.value = &n, .bytes = sizeof n}};
-    assert_fails(evn_launch(w.queue[0], w.axpy, 2000000000, evn_kernel_items(w.axpy), argument, 4),
-                 EVN_SYSTEM, "HIP takes at most");
+    assert_fails(evn_launch(w.queue[0], w.axpy, 2000000000, 0, argument, 4), EVN_SYSTEM,
+                 "HIP takes at most");
 }
 
 /* ---- none ---- */

@@ -38,7 +38,7 @@ static evn_status axpy(const struct bench *b, evn_queue *queue, int groups) {
                                      {.value = &a, .bytes = sizeof a},
                                      {.value = &n, .bytes = sizeof n}};
     evn_status status = evn_kernel_get(b->device, &probe_kernels, "axpy", &kernel);
-    return status ? status : evn_launch(queue, kernel, groups, GROUP, argument, 4);
+    return status ? status : evn_launch(queue, kernel, groups, 0, argument, 4);
 }
 
 static evn_status grind(const struct bench *b, evn_queue *queue, int groups) {
@@ -48,7 +48,7 @@ static evn_status grind(const struct bench *b, evn_queue *queue, int groups) {
                                      {.value = &n, .bytes = sizeof n},
                                      {.value = &rounds, .bytes = sizeof rounds}};
     evn_status status = evn_kernel_get(b->device, &probe_kernels, "grind", &kernel);
-    return status ? status : evn_launch(queue, kernel, groups, GROUP, argument, 3);
+    return status ? status : evn_launch(queue, kernel, groups, 0, argument, 3);
 }
 
 static int phases(const evn_device *device) {
@@ -80,7 +80,7 @@ TEST_WITH(sums, set_up, tear_down) {
     ENDS(close_bench) struct bench b;
     open_bench(&b, "cuda");
     assert_int_equal(phases(b.device), 0);
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     assert_ok(axpy(&b, b.queue, 3));
     assert_ok(grind(&b, b.queue, 2));
     assert_ok(axpy(&b, b.queue, 4));
@@ -90,7 +90,7 @@ TEST_WITH(sums, set_up, tear_down) {
     assert_ok(grind(&b, b.queue, 6));
     evn_queue_phase(b.queue, NULL);
     assert_ok(grind(&b, b.queue, 7));
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     assert_int_equal(phases(b.device), 3);
     assert_phase(&b, 0, "axpy", 2, 2 * 0.25 + 3 + 4);
     assert_phase(&b, 1, "grind", 2, 2 * 0.25 + 2 + 7);
@@ -100,10 +100,10 @@ TEST_WITH(sums, set_up, tear_down) {
     /* what comes between two measurements does not count, and sums begin anew */
     assert_ok(grind(&b, b.queue, 1));
     assert_int_equal(phases(b.device), 3);
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     assert_int_equal(phases(b.device), 0);
     assert_ok(grind(&b, b.queue, 1));
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     assert_int_equal(phases(b.device), 1);
     assert_phase(&b, 0, "grind", 1, 0.25 + 1);
     assert_int_equal(evn_device_counts(b.device, NULL).launches, 8);
@@ -119,10 +119,10 @@ TEST_WITH(off, set_up, tear_down) {
     const int calls = fake->calls - before;
     assert_int_equal(calls, 10 * 2); /* the context, the launch */
     assert_int_equal(fake->records, 0);
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     assert_ok(axpy(&b, b.queue, 1));
     assert_int_equal(fake->records, 2);
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     const int later = fake->calls;
     for (int i = 0; i < 10; i++) assert_ok(axpy(&b, b.queue, 1));
     assert_int_equal(fake->calls - later, calls);
@@ -139,11 +139,11 @@ static void many(const char *dice, int fewest, int most) {
     open_bench(&b, "cuda");
     assert_ok(axpy(&b, b.queue, 1));
     const int open = fake->open;
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     for (int i = 0; i < LAUNCHES; i++)
         assert_ok(i % 2 ? axpy(&b, b.queue, 1) : grind(&b, b.queue, 2));
     assert_in_range(fake->open - open, fewest, most);
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     assert_phase(&b, 0, "grind", LAUNCHES / 2, LAUNCHES / 2 * 2.25);
     assert_phase(&b, 1, "axpy", LAUNCHES / 2, LAUNCHES / 2 * 1.25);
 }
@@ -164,9 +164,9 @@ TEST_WITH(each_call_fails, set_up, tear_down) {
         open_bench(&b, "cuda");
         assert_ok(axpy(&b, b.queue, 1));
         fake->fail_at = at;
-        evn_status status = evn_device_phases_begin(b.device);
+        evn_status status = evn_device_phases(b.device, 1);
         for (int i = 0; !status && i < 3; i++) status = axpy(&b, b.queue, 1);
-        const evn_status end = evn_device_phases_end(b.device);
+        const evn_status end = evn_device_phases(b.device, 0);
         if (!status) status = end;
         const int met = *fake->failed != 0;
         assert_int_equal(status != EVN_OK, met);
@@ -187,16 +187,16 @@ TEST_WITH(edges, set_up, tear_down) {
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
     open_bench(&b, "cuda");
-    assert_ok(evn_device_phases_end(b.device)); /* nothing was begun */
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 0)); /* nothing was begun */
+    assert_ok(evn_device_phases(b.device, 1));
     evn_queue_phase(b.queue, name);
     for (int i = 0; i < 3; i++) assert_ok(axpy(&b, b.queue, 1));
-    assert_ok(evn_device_phases_begin(b.device)); /* anew, with launches under way */
+    assert_ok(evn_device_phases(b.device, 1)); /* anew, with launches under way */
     assert_ok(axpy(&b, b.queue, 1));
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     name[47] = 0;
     assert_phase(&b, 0, name, 1, 1.25);
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     assert_ok(axpy(&b, b.queue, 1));
 }
 
@@ -215,12 +215,12 @@ static double virtual_step(int timed, double *sum, long long *launches) {
     OWN(queue) *second = OPEN(queue, b.device);
     OWN(buffer) *other = OPEN(buffer, b.device, sizeof x);
     for (int e = 0; e < 2; e++) assert_ok(evn_event_open(&event[e], b.device));
-    if (timed) assert_ok(evn_device_phases_begin(b.device));
+    if (timed) assert_ok(evn_device_phases(b.device, 1));
     assert_ok(evn_event_record(event[0], b.queue));
     for (int i = 0; i < MANY; i++) assert_ok(axpy(&b, b.queue, 2));
     assert_ok(evn_copy_to_device(second, other, 0, x, sizeof x));
     assert_ok(evn_event_record(event[1], second));
-    if (timed) assert_ok(evn_device_phases_end(b.device));
+    if (timed) assert_ok(evn_device_phases(b.device, 0));
     assert_ok(evn_event_seconds(event[0], event[1], &seconds));
     assert_int_equal(phases(b.device), timed);
     *sum = evn_device_phase_at(b.device, 0).seconds;
@@ -245,11 +245,11 @@ TEST(virtual) {
 TEST(lost) {
     ENDS(close_bench) struct bench b;
     open_bench(&b, "emulated:fail=kernel@3");
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < 5; i++) status = axpy(&b, b.queue, 1);
-    assert_fails(evn_device_phases_end(b.device), EVN_DEVICE, "fail=kernel@3");
-    assert_fails(evn_device_phases_begin(b.device), EVN_DEVICE, "failed before");
+    assert_fails(evn_device_phases(b.device, 0), EVN_DEVICE, "fail=kernel@3");
+    assert_fails(evn_device_phases(b.device, 1), EVN_DEVICE, "failed before");
 }
 
 struct user {
@@ -278,7 +278,7 @@ TEST(any) {
     open_bench(&b, test_device());
     assert_ok(axpy(&b, b.queue, 1));
     assert_ok(evn_queue_finish(b.queue));
-    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_device_phases(b.device, 1));
     for (int i = 0; i < USERS; i++) {
         user[i] = (struct user){.bench = &b};
         assert_int_equal(pthread_create(&user[i].thread, NULL, launch_some, &user[i]), 0);
@@ -287,7 +287,7 @@ TEST(any) {
         pthread_join(user[i].thread, NULL);
         assert_ok(user[i].status);
     }
-    assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_device_phases(b.device, 0));
     const evn_device_phase p = evn_device_phase_at(b.device, 0);
     assert_int_equal(phases(b.device), 1);
     assert_string_equal(p.name, "grind");

@@ -1,4 +1,4 @@
-/* Launches whose groups wait for each other (evn_launch_resident()): what one group has written
+/* Launches whose groups wait for each other (EVN_ALL_RESIDENT): what one group has written
  * before it raises a flag another one finds; how many groups there may be; and on the emulated
  * device what becomes of groups that all wait. EVENER_TEST_DEVICE is the device, emulated:cores=5
  * where it is not set; one that has no such launches says so. Run: ctest -R '^resident' */
@@ -38,15 +38,13 @@ static void close_race(struct race *r) {
     evn_device_close(r->device);
 }
 
-typedef evn_status launches(evn_queue *, evn_kernel *, int, int, const evn_argument *, int);
-
-static evn_status run(struct race *r, launches *launch, int groups, int legs, int backwards) {
+static evn_status run(struct race *r, unsigned flags, int groups, int legs, int backwards) {
     const evn_argument argument[] = {{.buffer = r->row},
                                      {.buffer = r->flag},
                                      {.value = &r->begins, .bytes = sizeof r->begins},
                                      {.value = &legs, .bytes = sizeof legs},
                                      {.value = &backwards, .bytes = sizeof backwards}};
-    evn_status status = launch(r->queue, r->kernel, groups, GROUP, argument, 5);
+    evn_status status = evn_launch(r->queue, r->kernel, groups, flags, argument, 5);
     if (!status) status = evn_queue_finish(r->queue);
     r->begins++;
     return status;
@@ -75,17 +73,17 @@ static void test_relay(void **state) {
     const int least = getenv("EVENER_LIBCUDA") ? all : 1;
     for (int groups = least; groups <= all; groups++)
         for (int round = 0; round < 2; round++) {
-            assert_ok(run(&r, evn_launch_resident, groups, LEGS, 0));
+            assert_ok(run(&r, EVN_ALL_RESIDENT, groups, LEGS, 0));
             assert_right(&r);
         }
     const long long before = evn_device_counts(r.device, NULL).launches;
-    assert_ok(run(&r, evn_launch_resident, 0, LEGS, 0));
+    assert_ok(run(&r, EVN_ALL_RESIDENT, 0, LEGS, 0));
     assert_int_equal(evn_device_counts(r.device, NULL).launches, before);
-    assert_fails(run(&r, evn_launch_resident, -1, LEGS, 0), EVN_USAGE, "with -1 groups");
+    assert_fails(run(&r, EVN_ALL_RESIDENT, -1, LEGS, 0), EVN_USAGE, "with -1 groups");
     char says[80];
     snprintf(says, sizeof says, "with %d groups at a time, and there is room for %d", most + 1,
              most);
-    assert_fails(run(&r, evn_launch_resident, most + 1, LEGS, 0), EVN_MISSING, says);
+    assert_fails(run(&r, EVN_ALL_RESIDENT, most + 1, LEGS, 0), EVN_MISSING, says);
 }
 
 /* In whatever order groups are there: the last of these is the first leg. */
@@ -94,9 +92,9 @@ static void test_any_order(void **state) {
     ENDS(close_race) struct race r;
     open_race(&r, "emulated:cores=40");
     assert_int_equal(evn_kernel_resident(r.kernel), 40);
-    assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 1));
+    assert_ok(run(&r, EVN_ALL_RESIDENT, LEGS, LEGS, 1));
     assert_right(&r);
-    assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 0));
+    assert_ok(run(&r, EVN_ALL_RESIDENT, LEGS, LEGS, 0));
     assert_right(&r);
 }
 
@@ -109,15 +107,15 @@ static void test_stuck(void **state) {
         ENDS(close_race) struct race r;
         open_race(&r, devices[d]);
         const int groups = d ? 4 : 1;
-        assert_ok(run(&r, evn_launch_resident, groups, LEGS, 0));
-        assert_fails(run(&r, evn_launch_resident, groups, LEGS, 1), EVN_DEVICE,
+        assert_ok(run(&r, EVN_ALL_RESIDENT, groups, LEGS, 0));
+        assert_fails(run(&r, EVN_ALL_RESIDENT, groups, LEGS, 1), EVN_DEVICE,
                      "its groups all wait for each other");
         assert_says("launch of \"relay\"");
     }
     ENDS(close_race) struct race r;
     open_race(&r, "emulated"); /* of one core: with more such groups race each other */
-    assert_fails(run(&r, evn_launch, LEGS, LEGS, 1), EVN_DEVICE,
-                 "a group waits for another one, which takes evn_launch_resident()");
+    assert_fails(run(&r, 0, LEGS, LEGS, 1), EVN_DEVICE,
+                 "a group waits for another one, which takes EVN_ALL_RESIDENT");
 }
 
 static void test_arguments(void **state) {
@@ -125,11 +123,11 @@ static void test_arguments(void **state) {
     ENDS(close_race) struct race r;
     open_race(&r, "emulated");
     assert_int_equal(evn_kernel_resident(NULL), 0);
-    assert_fails(evn_launch_resident(NULL, r.kernel, 1, GROUP, NULL, 0), EVN_USAGE, "queue");
-    assert_fails(evn_launch_resident(r.queue, NULL, 1, GROUP, NULL, 0), EVN_USAGE, "kernel");
-    assert_fails(evn_launch_resident(r.queue, r.kernel, 1, GROUP, NULL, 0), EVN_USAGE,
+    assert_fails(evn_launch(NULL, r.kernel, 1, EVN_ALL_RESIDENT, NULL, 0), EVN_USAGE, "queue");
+    assert_fails(evn_launch(r.queue, NULL, 1, EVN_ALL_RESIDENT, NULL, 0), EVN_USAGE, "kernel");
+    assert_fails(evn_launch(r.queue, r.kernel, 1, EVN_ALL_RESIDENT, NULL, 0), EVN_USAGE,
                  "with 0 arguments");
-    assert_fails(evn_launch_resident(r.queue, r.kernel, 1, GROUP - 1, NULL, 0), EVN_USAGE, "items");
+    assert_fails(evn_launch(r.queue, r.kernel, 1, 1, NULL, 0), EVN_USAGE, "flags 0x1");
 }
 
 /* The driver's part, on one that is none: its call, its limit, and a device that cannot. */
@@ -149,27 +147,26 @@ static void test_driver(void **state) {
     const int calls = fake->calls;
     assert_int_equal(evn_kernel_resident(r.kernel), 5 * 132); /* is known now */
     assert_int_equal(fake->calls, calls);
-    assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 0));
+    assert_ok(run(&r, EVN_ALL_RESIDENT, LEGS, LEGS, 0));
     assert_right(&r);
     assert_int_equal(fake->together, 1);
     fake->fail_at = 2; /* after the context; the device works on */
     fake->fail_code = 720;
-    assert_fails(run(&r, evn_launch_resident, LEGS, LEGS, 0), EVN_SYSTEM,
-                 "cuLaunchCooperativeKernel");
-    assert_ok(run(&r, evn_launch_resident, LEGS, LEGS, 0));
+    assert_fails(run(&r, EVN_ALL_RESIDENT, LEGS, LEGS, 0), EVN_SYSTEM, "cuLaunchCooperativeKernel");
+    assert_ok(run(&r, EVN_ALL_RESIDENT, LEGS, LEGS, 0));
     assert_right(&r);
     close_race(&r);
     fake->reset();
     fake->groups = 0; /* a kernel that takes too much for even one */
     open_race(&r, "cuda");
     assert_int_equal(evn_kernel_resident(r.kernel), 0);
-    assert_fails(run(&r, evn_launch_resident, 1, LEGS, 0), EVN_MISSING, "there is room for 0");
+    assert_fails(run(&r, EVN_ALL_RESIDENT, 1, LEGS, 0), EVN_MISSING, "there is room for 0");
     close_race(&r);
     fake->reset();
     fake->resident = 0;
     open_race(&r, "cuda");
     assert_int_equal(evn_device_traits(r.device)->resident, 0);
-    assert_fails(run(&r, evn_launch_resident, 1, LEGS, 0), EVN_MISSING, "cannot wait");
+    assert_fails(run(&r, EVN_ALL_RESIDENT, 1, LEGS, 0), EVN_MISSING, "cannot wait");
     assert_int_equal(fake->together, 0);
     close_race(&r);
     assert_int_equal(fake->wrong, 0);

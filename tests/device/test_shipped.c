@@ -4,6 +4,7 @@
 #include "check.h"
 #include "device/cuda/nvrtc.h"
 #include "device/gpu/shipped.h"
+#include "device/devices.h"
 #include "fake_of_test.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -75,9 +76,9 @@ static evn_status open_program(int capability, const char *kernels) {
     OWN(device) *d = OPEN(device, "cuda", 0);
     const char *all = evn_device_traits(d)->kernels;
     if (!strstr(all, kernels)) fail_msg("\"%s\" is not in: %s", kernels, all);
-    evn_status status = evn_program_open(&p, d, &probe_kernels, NULL);
-    if (!status) assert_ok(evn_kernel_open(&k, p, "axpy"));
-    if (!status) evn_kernel_close(k);
+    evn_status status = device_program_open(&p, d, &probe_kernels);
+    if (!status) assert_ok(device_kernel_open(&k, p, "axpy"));
+    if (!status) device_kernel_close(k);
     return status;
 }
 

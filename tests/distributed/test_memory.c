@@ -153,7 +153,7 @@ static void all_of_it(evn_cluster *cluster) {
                                                               .bytes = bytes,
                                                               .access = access,
                                                               .element = sizeof(double)}));
-    char *array = planted ? malloc((size_t)evn_distributed_sum(w.mesh, ranks)) : NULL;
+    char *array = planted ? malloc((size_t)evn_distributed_part(w.mesh).sum[ranks]) : NULL;
     must_ok(evn_loop_visit_host(evn_distributed_part(w.mesh).loop, fill, &w, EVN_WRITE));
     connect(&w);
     for (int i = 0; i < 2; i++) {

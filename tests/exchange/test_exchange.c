@@ -244,7 +244,7 @@ TEST(halves) {
             struct fixture f;
             struct halves h = {0};
             if (!begin_ring(&f, lists[l], devices[s / 2], schedules[s % 2])) continue;
-            possible += evn_units_devices(f.units) > 1;
+            possible += evn_units_about(f.units).devices > 1;
             h.x[0] = f.x;
             ok(evn_loop_bring(f.loop));
             for (int i = 0; i < 3; i++) {

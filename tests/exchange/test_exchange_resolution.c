@@ -220,7 +220,7 @@ static int open_world(struct world *w, evn_cluster *cluster, const char *list, c
     }
     if (cluster) must_ok(evn_cluster_units(cluster, w->units, NULL));
     const evn_problem p = {.tasks = TASKS,
-                           .units = cluster ? evn_cluster_unit_count(cluster)
+                           .units = cluster ? evn_cluster_about(cluster).units
                                             : evn_units_count(w->units)};
     must_ok(evn_schedule_open(&w->schedule, "static:chunk=1", &p));
     if (cluster)

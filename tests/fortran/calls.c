@@ -62,7 +62,7 @@ static void wrong(void) {
     say("a schedule", evn_schedule_open(&schedule, "guided", &problem));
     say("a cluster", evn_cluster_open(&cluster, "processes:none"));
     printf("%s.", evn_units_text(NULL));
-    printf("%s.", evn_cluster_wire(NULL));
+    printf("%s.", evn_cluster_host(NULL, 0));
     printf("%s\n", evn_message());
     printf("%d %d\n", evn_schedule_uses_speeds("static"), evn_schedule_uses_speeds("weighted"));
 }

@@ -63,7 +63,7 @@ contains
         problem = evn_problem(tasks=tasks, units=2)
         call say('a schedule', evn_schedule_open(schedule, 'guided', problem))
         call say('a cluster', evn_cluster_open(cluster, 'processes:none'))
-        print '(5a)', evn_units_text(c_null_ptr), '.', evn_cluster_wire(c_null_ptr), '.', evn_message()
+        print '(5a)', evn_units_text(c_null_ptr), '.', evn_cluster_host(c_null_ptr, 0), '.', evn_message()
         print '(i0, 1x, i0)', evn_schedule_uses_speeds('static'), evn_schedule_uses_speeds('weighted')
     end subroutine
 

@@ -100,6 +100,8 @@ contains
         type(evn_rank_part) :: part
         integer(c_size_t), target :: bytes(blocks) = 8_c_size_t * (cells + 4)
         real(c_double), pointer :: speed(:)
+        type(evn_cluster_info) :: about
+        integer(c_long_long), pointer :: sums(:)
         integer :: i
         rank = evn_cluster_rank(cluster)
         ranks = evn_cluster_size(cluster)
@@ -110,7 +112,8 @@ contains
         if (status == EVN_OK) status = evn_distributed_open(tasks, evn_distribution(cluster=cluster, units=units, place=place, &
             tasks=blocks, regions=1, bytes=c_loc(bytes), access=c_loc(access), element=8))
         if (status /= EVN_OK) return
-        speed => evn_cluster_speeds(cluster)
+        about = evn_cluster_about(cluster)
+        call c_f_pointer(about%speed, speed, [about%units])
         if (size(speed) /= ranks .or. any(speed <= 0)) status = evn_fail(EVN_SYSTEM, 'no speed of each unit')
         first = rank * blocks
         part = evn_distributed_part(tasks)
@@ -126,7 +129,9 @@ contains
         end do
         if (status == EVN_OK) status = compare()
         if (rank /= 0 .or. status /= EVN_OK) return
-        print '(i0, a, i0, a, i0, 2a)', ranks, ' ranks, ', evn_distributed_sum(tasks, ranks), ' blocks: ', wrong, &
+        part = evn_distributed_part(tasks)
+        call c_f_pointer(part%sum, sums, [ranks + 1])
+        print '(i0, a, i0, a, i0, 2a)', ranks, ' ranks, ', sums(ranks + 1), ' blocks: ', wrong, &
             ' cells are wrong, ', merge('some have moved', 'none has moved ', moved > 0)
     end subroutine
 

@@ -19,7 +19,7 @@ static ft_result run(evn_cluster *c, evn_units *units, int steps, struct state_f
     ft_result result;
     must_ok(ft_open_class(&problem, 'S'));
     evn_problem tasks = ft_tasks(problem);
-    tasks.units = c ? evn_cluster_unit_count(c) : evn_units_count(units);
+    tasks.units = c ? evn_cluster_about(c).units : evn_units_count(units);
     must_ok(evn_schedule_open(&schedule, "static", &tasks));
     const struct ft_way way = {.transposes = 1};
     must_ok(ft_run(problem, &way, units, schedule, &options, &result));

@@ -23,13 +23,13 @@ FAULTS = {  # name: the file, and pairs of what is there and what is planted
     "a barrier is made ready when it is open": (GATE, [
         ("    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);\n    gate_open(&b->gate);",
          "    gate_open(&b->gate);\n    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);")]),
-    "a job is over while members are in it": (JOIN, [("(OPEN | NEEDED | INSIDE)", "(OPEN | NEEDED)")]),
-    "a job is over without those it needs": (JOIN, [("(OPEN | NEEDED | INSIDE)", "(OPEN | INSIDE)")]),
+    "a job is over while members are in it": (JOIN, [("(JOINABLE | NEEDED | INSIDE)", "(JOINABLE | NEEDED)")]),
+    "a job is over without those it needs": (JOIN, [("(JOINABLE | NEEDED | INSIDE)", "(JOINABLE | INSIDE)")]),
     "a job's end is read after its close": (JOIN, [
-        ("    const unsigned seen = gate_count(&f->end);\n    const uint64_t state = atomic_fetch_and(&f->state, ~OPEN) & ~OPEN;",
-         "    const uint64_t state = atomic_fetch_and(&f->state, ~OPEN) & ~OPEN;\n    const unsigned seen = gate_count(&f->end);")]),
+        ("    const unsigned seen = gate_count(&f->end);\n    const uint64_t state = atomic_fetch_and(&f->state, ~JOINABLE) & ~JOINABLE;",
+         "    const uint64_t state = atomic_fetch_and(&f->state, ~JOINABLE) & ~JOINABLE;\n    const unsigned seen = gate_count(&f->end);")]),
     "a job of any number is entered": (JOIN, [("job_of(state) != short_of(*seen) || ", "")]),
-    "a job is entered after its close": (JOIN, [("!(needed || (state & OPEN))", "!(needed || state)")]),
+    "a job is entered after its close": (JOIN, [("!(needed || (state & JOINABLE))", "!(needed || state)")]),
     "a job needs a member after it has come": (JOIN, [("(needed ? NEEDED_ONE : 0)", "0")]),
     "a job is made when its gate is open": (JOIN, [
         ("    atomic_store_explicit(\n        &f->state, job", "    gate_open(&f->begin);\n    atomic_store_explicit(\n        &f->state, job"),

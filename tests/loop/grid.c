@@ -159,16 +159,16 @@ static void open_units(struct grid *g) {
                            trial->devices ? trial->devices[g->rank] : "emulated",
                            EVN_OVERSUBSCRIBE | g->trial->flags));
     must_ok(evn_cluster_units(g->cluster, g->units, NULL));
-    g->first = evn_cluster_first_unit(g->cluster, g->rank);
+    g->first = evn_cluster_about(g->cluster).first[g->rank];
 }
 
 static void open_loop(struct grid *g) {
     double weight[TASKS];
     for (int t = 0; t < TASKS; t++) weight[t] = 1 + t % 4;
     evn_problem p = {.tasks = TASKS,
-                     .units = evn_cluster_unit_count(g->cluster),
+                     .units = evn_cluster_about(g->cluster).units,
                      .weight = weight,
-                     .speed = evn_cluster_speeds(g->cluster)};
+                     .speed = evn_cluster_about(g->cluster).speed};
     must_ok(evn_schedule_open(&g->schedule, g->trial->schedule, &p));
     if (g->trial->owners == AT_RANDOM) grid_at_random(g->schedule);
     must_ok(evn_loop_open_on(&g->loop, g->units, g->schedule, g->cluster));

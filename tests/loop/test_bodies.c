@@ -242,7 +242,7 @@ static void check_times(struct fixture *f, double wall) {
         if (evn_unit_is_gpu(evn_units_get(f->units, u))) continue;
         assert_true(s >= added + f->seen[t] * 0.999999 && s <= added + wall);
     }
-    if (evn_schedule_chunk(f->schedule) || !f->exact) return;
+    if (evn_schedule_about(f->schedule).chunk || !f->exact) return;
     for (int u = 0; u < evn_units_count(f->units); u++)
         if (evn_unit_is_gpu(evn_units_get(f->units, u))) check_gpu_times(f, u);
 }
@@ -272,7 +272,7 @@ static void check_bursts(struct fixture *f, enum way way, double since, double w
             bursts++;
         }
         assert_int_equal(tasks, mine);
-        if (!evn_schedule_chunk(f->schedule)) assert_int_equal(bursts, bursts_of(f, u, mine));
+        if (!evn_schedule_about(f->schedule).chunk) assert_int_equal(bursts, bursts_of(f, u, mine));
     }
 }
 
@@ -281,13 +281,13 @@ static void check_instance(struct fixture *f, enum way way) {
     memcpy(before, evn_loop_seconds(f->loop), sizeof before);
     for (int t = 0; t < TASKS; t++) f->seen[t] = 0;
     ok(evn_loop_keep_bursts(f->loop, 256)); /* forgets those before */
-    const int learnt = evn_schedule_instance(f->schedule);
+    const int learnt = evn_schedule_about(f->schedule).instance;
     const double since = evn_now(), wall = call(f, way), all = evn_now() - since;
     if (way == VISIT)
         assert_memory_equal(before, evn_loop_seconds(f->loop), sizeof before);
     else
         check_times(f, wall);
-    assert_int_equal(evn_schedule_instance(f->schedule), learnt + (way != VISIT));
+    assert_int_equal(evn_schedule_about(f->schedule).instance, learnt + (way != VISIT));
     check_bursts(f, way, since, all);
 }
 
@@ -640,7 +640,7 @@ TEST(join) {
         assert_true(j.sum[0] + j.sum[1] + j.sum[2] >= 50. * TASKS * (TASKS + 1) / 2);
         /* where units draw, unit 1 may find nothing, and then its body is not called */
         const evn_status status = s == 1 ? j.status[0] : EVN_BODY;
-        assert_int_equal(evn_schedule_instance(f.schedule), status ? 50 : 51);
+        assert_int_equal(evn_schedule_about(f.schedule).instance, status ? 50 : 51);
         assert_int_equal(evn_loop_sum(f.loop).instances, status ? 50 : 51);
         for (int u = 0; u < 3; u++) {
             assert_int_equal(j.status[u], status);

@@ -620,7 +620,7 @@ static void check_inherited(int before, const double *seconds, const int *gone) 
     for (int t = 0; t < before; t++) lost += gone[t];
     must(noted.tasks == tasks && noted.kept == kept && noted.born == tasks - kept);
     must(noted.gone == lost && noted.seconds > 0);
-    must(noted.instance == evn_schedule_instance(evn_loop_schedule(loop)));
+    must(noted.instance == evn_schedule_about(evn_loop_schedule(loop)).instance);
 }
 
 static void change(void) {

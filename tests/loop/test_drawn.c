@@ -27,8 +27,8 @@ static int ascends(const int *order, int count) {
 /* Until some tasks that are drawn together have an order of their own. */
 static void let_draw(evn_schedule *s) {
     for (int i = 0; i < 200; i++) {
-        const int chunk = evn_schedule_chunk(s);
-        const int *order = evn_schedule_order(s);
+        const int chunk = evn_schedule_about(s).chunk;
+        const int *order = evn_schedule_about(s).order;
         for (int t = 0; chunk && t + chunk <= TASKS; t += chunk)
             if (!ascends(order + t, chunk)) return;
         tell(s, i % 2);

@@ -104,7 +104,7 @@ TEST(every_task_once) {
                     assert_int_equal(f.ran[t], 7);
                     assert_int_equal(f.unit_of[t], owner[t]);
                 }
-                assert_int_equal(evn_schedule_instance(f.schedule), 6);
+                assert_int_equal(evn_schedule_about(f.schedule).instance, 6);
             }
 }
 
@@ -114,7 +114,8 @@ TEST(failure) {
         open_fixture(&f, "3:CPU:1", specs[s]);
         f.fail_at = 20;
         assert_fails(evn_loop_run(f.loop, body, &f), EVN_BODY, "task 20 has no hay");
-        assert_int_equal(evn_schedule_instance(f.schedule), 0); /* nothing is learnt from it */
+        assert_int_equal(evn_schedule_about(f.schedule).instance,
+                         0); /* nothing is learnt from it */
         f.fail_at = -1;
         assert_ok(evn_loop_run(f.loop, body, &f)); /* and the loop can go on */
     }

@@ -150,10 +150,10 @@ static void mend(struct fixture *f) {
 }
 
 static void goes_on(struct fixture *f) {
-    const int before = evn_schedule_instance(evn_loop_schedule(f->loop));
+    const int before = evn_schedule_about(evn_loop_schedule(f->loop)).instance;
     assert_ok(evn_loop_run(f->loop, nothing, NULL));
     assert_ok(evn_exchange_run(f->exchange));
-    assert_int_equal(evn_schedule_instance(evn_loop_schedule(f->loop)), before + 1);
+    assert_int_equal(evn_schedule_about(evn_loop_schedule(f->loop)).instance, before + 1);
 }
 
 TEST(by_the_program) {

@@ -53,7 +53,7 @@ static void check_allgather(const struct grid *g) {
 static void check_step(const struct grid *g) {
     const int step = g->step - 1, *owner = evn_loop_owner(g->loop);
     const double *seconds = evn_loop_seconds(g->loop);
-    const int draws = g->trial->owners == BY_SCHEDULE && evn_schedule_chunk(g->schedule);
+    const int draws = g->trial->owners == BY_SCHEDULE && evn_schedule_about(g->schedule).chunk;
     const int moves = !strcmp(g->trial->schedule, "auto");
     const double added = 100;
     for (int t = 0; t < TASKS; t++) {

@@ -32,9 +32,9 @@ static void expect_units(const evn_machine *m, const char *list, const char *tex
     OWN(units) *units = OPEN(units, m, list, NULL, 0);
     assert_string_equal(evn_units_text(units), text);
     for (int u = 0; u < evn_units_count(units); u++) {
-        const double is = evn_unit_speed(evn_units_get(units, u));
+        const double is = evn_unit_about(evn_units_get(units, u)).speed;
         if (!(fabs(is - speed[u]) <= 1e-9)) fail_msg("%s: unit %d has %.9g", list, u, is);
-        assert_int_equal(evn_unit_core_kind(evn_units_get(units, u)), kind[u]);
+        assert_int_equal(evn_unit_about(evn_units_get(units, u)).kind, kind[u]);
     }
 }
 
@@ -113,7 +113,7 @@ TEST(laptop) {
     expect_units(m, "1:CPU:4,1:CPU:4", "1:CPU:4,1:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
     /* more than there is: for plans, about which nothing is known */
     OWN(units) *units = OPEN(units, m, "2:CPU:14", NULL, EVN_DESCRIBE_ONLY);
-    assert_true(evn_unit_speed(evn_units_get(units, 1)) == 14);
+    assert_true(evn_unit_about(evn_units_get(units, 1)).speed == 14);
 }
 
 /* LITTLE cores come first in the system's numbers, and last in ours; capacities go before clocks,

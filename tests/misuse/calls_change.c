@@ -65,7 +65,6 @@ int calls_change(struct world *w, int row) {
     USAGE("both task 1", evn_schedule_change(w->schedule, CHANGE(3, each, twice, .kept = kept)))
     USAGE("of task 2 is",
           evn_schedule_change(w->schedule, CHANGE(3, each, each, .weight = no_number)))
-    GIVES(NULL, "NULL", evn_loop_born(w->loop, NULL))
     GIVES(0, "change 0", evn_loop_changed(w->loop, 0).tasks)
     GIVES(0, "change -1", evn_loop_changed(w->loop, -1).tasks)
     CALLS_END

@@ -67,16 +67,13 @@ int calls_copies(struct world *w, int row) {
     USAGE("buffer", evn_copy_to_host(w->queue, w->text, NULL, 0, 8))
     USAGE("NULL", evn_copy_to_host(w->queue, NULL, w->buffer, 0, 8))
     USAGE("inside", evn_copy_to_host(w->queue, w->text, w->buffer, 1024, 1))
-    USAGE("buffer", evn_copy_within(w->queue, NULL, 0, w->buffer, 64, 8))
-    USAGE("buffer", evn_copy_within(w->queue, w->buffer, 0, NULL, 64, 8))
-    USAGE("overlap", evn_copy_within(w->queue, w->buffer, 0, w->buffer, 4, 8))
-    USAGE("inside", evn_copy_within(w->queue, w->buffer, 0, w->buffer, SIZE_MAX - 3, 8))
-    USAGE("buffer is of", evn_copy_within(w->queue, w->buffer, 0, w->buffer2, 0, 8))
-    USAGE("source", evn_copy_peer(w->queue, w->buffer, 0, w->device2, NULL, 0, 8))
-    USAGE("source", evn_copy_peer(w->queue, w->buffer, 0, NULL, w->buffer2, 0, 8))
-    USAGE("source", evn_copy_peer(w->queue, w->buffer, 0, w->device, w->buffer2, 0, 8))
-    USAGE("queue", evn_copy_peer(NULL, w->buffer, 0, w->device2, w->buffer2, 0, 8))
-    USAGE("inside", evn_copy_peer(w->queue, w->buffer, 0, w->device2, w->buffer2, 1020, 8))
+    USAGE("buffer", evn_copy_buffer(w->queue, NULL, 0, w->buffer, 64, 8))
+    USAGE("buffer", evn_copy_buffer(w->queue, w->buffer, 0, NULL, 64, 8))
+    USAGE("overlap", evn_copy_buffer(w->queue, w->buffer, 0, w->buffer, 4, 8))
+    USAGE("inside", evn_copy_buffer(w->queue, w->buffer, 0, w->buffer, SIZE_MAX - 3, 8))
+    USAGE("buffer is of", evn_copy_buffer(w->queue, w->buffer2, 0, w->buffer, 0, 8))
+    USAGE("queue", evn_copy_buffer(NULL, w->buffer, 0, w->buffer2, 0, 8))
+    USAGE("inside", evn_copy_buffer(w->queue, w->buffer, 0, w->buffer2, 1020, 8))
     IS(EVN_OK, evn_copy_to_device(w->queue, w->buffer, 1024, NULL, 0))
     CALLS_END
 }
@@ -85,7 +82,7 @@ static const evn_kernel_source nothing = {.name = "nothing"};
 static const evn_kernel_source nameless = {.text = "", .entry = NULL};
 
 /* axpy(y, x, a, n) */
-static evn_status launch(struct world *w, int groups, int items, int arguments, int spoil) {
+static evn_status launch(struct world *w, int groups, unsigned flags, int arguments, int spoil) {
     static const double a = 2;
     static const int n = 8;
     evn_argument argument[] = {{.buffer = w->buffer},
@@ -97,46 +94,34 @@ static evn_status launch(struct world *w, int groups, int items, int arguments, 
     if (spoil == 3) argument[2].value = NULL;
     if (spoil == 4) argument[3].bytes = 8;
     if (spoil == 5) argument[1].buffer = w->buffer2;
-    return evn_launch(w->queue, w->kernel, groups, items, spoil == 6 ? NULL : argument, arguments);
+    return evn_launch(w->queue, w->kernel, groups, flags, spoil == 6 ? NULL : argument, arguments);
 }
 
 int calls_kernels(struct world *w, int row) {
-    evn_program *p;
     evn_kernel *k;
-    const int items = evn_kernel_items(w->kernel);
-    USAGE("out", evn_program_open(NULL, w->device, &probe_kernels, NULL))
-    USAGE("device", evn_program_open(&p, NULL, &probe_kernels, NULL))
-    USAGE("source", evn_program_open(&p, w->device, NULL, NULL))
-    USAGE("text or entries", evn_program_open(&p, w->device, &nothing, NULL))
-    USAGE("name", evn_program_open(&p, w->device, &nameless, NULL))
-    USAGE("the same", evn_program_open(&p, w->device, &probe_kernels, "N=1"))
-    USAGE("out", evn_kernel_open(NULL, w->program, "axpy"))
-    USAGE("program", evn_kernel_open(&k, NULL, "axpy"))
-    USAGE("name", evn_kernel_open(&k, w->program, NULL))
-    USAGE("it has axpy", evn_kernel_open(&k, w->program, "none of these"))
     USAGE("source", evn_kernel_get(w->device, NULL, "axpy", &k))
     USAGE("text or entries", evn_kernel_get(w->device, &nothing, "axpy", &k))
+    USAGE("text or entries", evn_kernel_get(w->device, &nameless, "axpy", &k))
     USAGE("name", evn_kernel_get(w->device, &probe_kernels, NULL, &k))
     USAGE("out", evn_kernel_get(w->device, &probe_kernels, "axpy", NULL))
     USAGE("it has axpy", evn_kernel_get(w->device, &probe_kernels, "", &k))
-    USAGE("kernel", evn_launch_resident(w->queue, NULL, 1, items, NULL, 0))
-    USAGE("the kernel is of", evn_launch_resident(w->queue2, w->kernel, 1, items, NULL, 0))
-    USAGE("groups", evn_launch_resident(w->queue, w->kernel, -1, items, NULL, 0))
-    USAGE("it has 4", evn_launch_resident(w->queue, w->kernel, 1, items, NULL, 0))
-    USAGE("kernel", evn_launch(w->queue, NULL, 1, items, NULL, 0))
-    USAGE("the kernel is of", evn_launch(w->queue2, w->kernel, 1, items, NULL, 0))
-    USAGE("groups", launch(w, -1, items, 4, 0))
-    USAGE("items", launch(w, 1, items + 1, 4, 0))
-    USAGE("items", launch(w, 1, 0, 4, 0))
-    USAGE("it has 4", launch(w, 1, items, 3, 0))
-    USAGE("it has 4", launch(w, 1, items, -1, 0))
-    USAGE("it has 4", launch(w, 1, items, 4, 6))
-    USAGE("no buffer", launch(w, 1, items, 4, 1))
-    USAGE("is a buffer", launch(w, 1, items, 4, 2))
-    USAGE("0 bytes", launch(w, 1, items, 4, 3))
-    USAGE("8 bytes", launch(w, 1, items, 4, 4))
-    USAGE("is a buffer of", launch(w, 1, items, 4, 5))
-    IS(EVN_OK, launch(w, 0, items, 4, 0))
+    USAGE("kernel", evn_launch(w->queue, NULL, 1, EVN_ALL_RESIDENT, NULL, 0))
+    USAGE("the kernel is of", evn_launch(w->queue2, w->kernel, 1, EVN_ALL_RESIDENT, NULL, 0))
+    USAGE("groups", evn_launch(w->queue, w->kernel, -1, EVN_ALL_RESIDENT, NULL, 0))
+    USAGE("it has 4", evn_launch(w->queue, w->kernel, 1, EVN_ALL_RESIDENT, NULL, 0))
+    USAGE("kernel", evn_launch(w->queue, NULL, 1, 0, NULL, 0))
+    USAGE("the kernel is of", evn_launch(w->queue2, w->kernel, 1, 0, NULL, 0))
+    USAGE("groups", launch(w, -1, 0, 4, 0))
+    USAGE("flags 0x1", launch(w, 1, 1, 4, 0))
+    USAGE("it has 4", launch(w, 1, 0, 3, 0))
+    USAGE("it has 4", launch(w, 1, 0, -1, 0))
+    USAGE("it has 4", launch(w, 1, 0, 4, 6))
+    USAGE("no buffer", launch(w, 1, 0, 4, 1))
+    USAGE("is a buffer", launch(w, 1, 0, 4, 2))
+    USAGE("0 bytes", launch(w, 1, 0, 4, 3))
+    USAGE("8 bytes", launch(w, 1, 0, 4, 4))
+    USAGE("is a buffer of", launch(w, 1, 0, 4, 5))
+    IS(EVN_OK, launch(w, 0, 0, 4, 0))
     CALLS_END
 }
 
@@ -154,7 +139,7 @@ int calls_events(struct world *w, int row) {
     USAGE("event of", evn_event_record(w->event, w->queue2))
     USAGE("event", evn_queue_wait(w->queue, NULL))
     USAGE("never recorded", evn_queue_wait(w->queue, w->event))
-    USAGE("never recorded", evn_event_finish(w->event))
+    USAGE("never recorded", evn_event_finish(w->event, NULL))
     USAGE("event", evn_event_seconds(w->event, NULL, w->doubles))
     USAGE("result", evn_event_seconds(w->event, w->event, NULL))
     USAGE("never recorded", evn_event_seconds(w->event, w->event, w->doubles))

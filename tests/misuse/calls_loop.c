@@ -86,8 +86,6 @@ int calls_trace(struct world *w, int row) {
     GIVES(0, "unit 99", evn_trace_burst(t, 99, 0).count)
     GIVES(0, "burst -1", evn_trace_burst(t, 0, -1).count)
     GIVES(0, "burst 9", evn_trace_burst(t, 0, 9).count)
-    GIVES(0, "message 0", evn_trace_message(t, 0).bytes)
-    GIVES(0, "message -1", evn_trace_message(t, -1).bytes)
     CALLS_END
 }
 

@@ -100,7 +100,6 @@ int calls_unit(struct world *w, int row) {
     IS(NULL, evn_unit_device(evn_units_get(w->described, 1), 0))
     IS(NULL, evn_unit_queue(w->gpu, INT_MIN))
     IS(NULL, evn_unit_queue(evn_units_get(w->described, 1), 0))
-    IS(-1, evn_unit_device_number(w->gpu, INT_MAX))
     SAYS("1 to 1000", evn_unit_slow(w->cpu, 0))
     SAYS("1 to 1000", evn_unit_slow(w->cpu, -2))
     SAYS("1 to 1000", evn_unit_slow(w->cpu, NAN))

@@ -8,15 +8,15 @@ import sys
 
 WANTED = {"batch": "a batch", "buffer": "buffer", "cluster": "a cluster", "device": "device", "distributed": "distributed tasks",
           "event": "event", "exchange": "an exchange", "kernel": "kernel", "loop": "a loop", "machine": "a machine", "place": "a place",
-          "program": "program", "queue": "queue", "recovery": "a recovery", "schedule": "a schedule", "session": "a session",
+          "queue": "queue", "recovery": "a recovery", "schedule": "a schedule", "session": "a session",
           "shared": "the shared memory", "simulation": "a simulation", "trace": "a trace", "unit": "a unit", "units": "units"}
-MINUS_ONE = set("""evn_batch_device evn_batch_next evn_batch_range evn_batch_origins evn_batch_space evn_cluster_first_unit evn_cluster_rank evn_cluster_rank_of
-    evn_distributed_sum evn_exchange_needs evn_exchange_pairs
-    evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where evn_shared_at evn_shared_element evn_shared_is_here evn_shared_owner
-    evn_unit_core_kind evn_unit_core_number evn_unit_device_number evn_unit_number""".split())
+MINUS_ONE = set("""evn_batch_device evn_batch_next evn_batch_range evn_batch_origins evn_batch_space evn_cluster_rank evn_cluster_rank_of
+    evn_exchange_needs evn_exchange_pairs
+    evn_machine_core_number evn_machine_part_of evn_place_space evn_place_where evn_shared_element evn_shared_is_here evn_shared_owner
+    evn_unit_core_number evn_unit_number""".split())
 NO_NUMBER = {"evn_unit_taken"}
 # NULL is right for them, or another argument is looked at first: they are in the lists
-OTHERS = {"evn_abandon", "evn_close", "evn_close_loop", "evn_copy_peer", "evn_machine_memory_available",
+OTHERS = {"evn_abandon", "evn_close", "evn_close_loop", "evn_machine_memory_available",
           "evn_shared_bytes", "evn_shared_count", "evn_shared_memory", "evn_shared_pointer", "evn_shared_poll"}
 
 

@@ -100,8 +100,8 @@ void face_pair(int t, evn_face *face) {
 static void open_own(struct world *w, const evn_face *face, int faces) {
     static const evn_home home = {.blocks = 1, .make = make, .memory = memory, .drop = drop};
     const evn_problem p = {.tasks = TASKS,
-                           .units = evn_cluster_unit_count(w->cluster),
-                           .speed = evn_cluster_speeds(w->cluster)};
+                           .units = evn_cluster_about(w->cluster).units,
+                           .speed = evn_cluster_about(w->cluster).speed};
     must_ok(evn_schedule_open(&w->schedule, "static", &p));
     must_ok(evn_loop_open_on(&w->own, w->units, w->schedule, w->cluster));
     must_ok(evn_loop_homes(w->own, &home, w));

@@ -29,8 +29,7 @@ static void open_device(struct world *w) {
     must(evn_buffer_open(&w->buffer, w->device, 1024));
     must(evn_buffer_open(&w->buffer2, w->device2, 1024));
     must(evn_event_open(&w->event, w->device));
-    must(evn_program_open(&w->program, w->device, &probe_kernels, NULL));
-    must(evn_kernel_open(&w->kernel, w->program, "axpy"));
+    must(evn_kernel_get(w->device, &probe_kernels, "axpy", &w->kernel));
 }
 
 static void open_place(struct world *w) {

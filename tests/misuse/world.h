@@ -36,7 +36,6 @@ struct world {
     evn_queue *queue, *queue2;
     evn_buffer *buffer, *buffer2;
     evn_event *event;
-    evn_program *program;
     evn_kernel *kernel;
     /* a place; `held` is acquired on the host */
     evn_place *place;

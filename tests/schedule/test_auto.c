@@ -14,8 +14,8 @@ static double step(evn_schedule *s, const double *speed) {
     const evn_problem *p = evn_schedule_problem(s);
     int owner[TASKS];
     double seconds[TASKS], time[UNITS] = {0}, longest = 0;
-    const int chunk = evn_schedule_chunk(s);
-    const int *order = evn_schedule_order(s);
+    const int chunk = evn_schedule_about(s).chunk;
+    const int *order = evn_schedule_about(s).order;
     memcpy(owner, evn_schedule_owner(s), sizeof owner);
     for (int i = 0; i < TASKS; i++) {
         const int t = order ? order[i] : i;
@@ -41,7 +41,7 @@ static int flicker(evn_schedule *s, int steps) {
     int drawn = 0;
     for (int i = 0; i < steps; i++) {
         const double speed[UNITS] = {1, i % 2 ? 1 : 1 / 3.0};
-        drawn += evn_schedule_chunk(s) > 0;
+        drawn += evn_schedule_about(s).chunk > 0;
         step(s, (double[UNITS]){speed[0], speed[1], 1, 1});
     }
     return drawn;
@@ -53,20 +53,20 @@ TEST(draws_and_returns) {
     OWN(schedule) *s = open_or_fail("auto", &p);
     for (int i = 0; i < 100; i++) {
         step(s, quiet);
-        assert_int_equal(evn_schedule_chunk(s), 0);
-        assert_null(evn_schedule_order(s));
+        assert_int_equal(evn_schedule_about(s).chunk, 0);
+        assert_null(evn_schedule_about(s).order);
     }
     assert_true(schedule_settled(s));
     assert_true(flicker(s, 60) >= 40);
     assert_false(schedule_settled(s));
-    const int *order = evn_schedule_order(s);
+    const int *order = evn_schedule_about(s).order;
     int seen[TASKS] = {0};
     for (int i = 0; i < TASKS; i++) {
         assert_int_equal(seen[order[i]]++, 0);
         if (i) assert_true(weight[order[i]] <= weight[order[i - 1]]);
     }
     for (int i = 0; i < 400; i++) step(s, quiet);
-    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_int_equal(evn_schedule_about(s).chunk, 0);
     /* as long as weights say: 24 tasks of 1 to 5 that are 70 in all, 18 at best */
     assert_true(step(s, quiet) < 18.5e-3);
 }
@@ -134,7 +134,7 @@ TEST(goes_on) {
     char *text = evn_schedule_export(s), *why = evn_schedule_explain(s);
     assert_non_null(strstr(why, "tasks are drawn"));
     assert_ok(evn_schedule_import(copy, text));
-    assert_int_equal(evn_schedule_chunk(copy), 0);
+    assert_int_equal(evn_schedule_about(copy).chunk, 0);
     assert_memory_equal(evn_schedule_owner(copy), evn_schedule_owner(s), sizeof(int) * TASKS);
     flicker(copy, 30);
     free(why);

@@ -118,7 +118,7 @@ static double run(evn_schedule *s, const struct mesh *m, int units, double noise
     static double seconds[MOST];
     static int owner[MOST];
     double busy[UNITS_MAX] = {0}, work = 0, speed = 0, longest = 0;
-    const int chunk = evn_schedule_chunk(s), *order = evn_schedule_order(s);
+    const int chunk = evn_schedule_about(s).chunk, *order = evn_schedule_about(s).order;
     memcpy(owner, evn_schedule_owner(s), (size_t)m->blocks * sizeof *owner);
     for (int i = 0; i < m->blocks; i++) {
         const int t = chunk && order ? order[i] : i;
@@ -440,7 +440,8 @@ TEST(any) {
                 for (int step = 0; step < k % 4; step++) {
                     assert_memory_equal(evn_schedule_owner(s[0]), evn_schedule_owner(s[1]),
                                         (size_t)n * sizeof(int));
-                    assert_int_equal(evn_schedule_chunk(s[0]), evn_schedule_chunk(s[1]));
+                    assert_int_equal(evn_schedule_about(s[0]).chunk,
+                                     evn_schedule_about(s[1]).chunk);
                     for (int t = 0; t < n; t++) seconds[t] = 1e-3 * draw(&seed);
                     for (int j = 0; j < 2; j++)
                         assert_ok(evn_schedule_learn(s[j], evn_schedule_owner(s[j]), seconds));

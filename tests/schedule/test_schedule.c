@@ -137,7 +137,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
                              tasks, kind);
             free(had);
             assert_ok(evn_schedule_learn(s, owner, seconds));
-            assert_int_equal(evn_schedule_instance(s), i + 1);
+            assert_int_equal(evn_schedule_about(s).instance, i + 1);
         }
         if (!again) goes_on(s, spec, &p);
     }
@@ -160,7 +160,7 @@ TEST(static) {
     static const int expected[] = {0, 0, 0, 1, 1, 1, 2, 2, 3, 3};
     OWN(schedule) *s = open_or_fail("static", &p);
     assert_memory_equal(evn_schedule_owner(s), expected, sizeof expected);
-    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_int_equal(evn_schedule_about(s).chunk, 0);
     assert_true(schedule_settled(s));
     evn_schedule_close(s);
     /* chunks in turn, as OpenMP has them */
@@ -168,7 +168,7 @@ TEST(static) {
     s = open_or_fail("static:chunk=2", &p);
     assert_string_equal(evn_schedule_text(s), "static:chunk=2");
     assert_memory_equal(evn_schedule_owner(s), chunks, sizeof chunks);
-    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_int_equal(evn_schedule_about(s).chunk, 0);
     assert_true(schedule_settled(s));
     evn_schedule_close(s);
     s = open_or_fail("static:chunk=1000000000", &p); /* all to the first */
@@ -193,12 +193,12 @@ TEST(dynamic_memory) {
     OWN(schedule) *s = open_or_fail("dynamic:chunk=1,memorize=2", &p);
     static const int a[] = {0, 1, 0, 1}, b[] = {1, 1, 0, 1}, c[] = {0, 0, 0, 1};
     static const double t[] = {1, 1, 1, 1};
-    assert_int_equal(evn_schedule_chunk(s), 1);
+    assert_int_equal(evn_schedule_about(s).chunk, 1);
     evn_schedule_learn(s, a, t);
-    assert_int_equal(evn_schedule_chunk(s), 1);
+    assert_int_equal(evn_schedule_about(s).chunk, 1);
     assert_false(schedule_settled(s));
     evn_schedule_learn(s, b, t);
-    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_int_equal(evn_schedule_about(s).chunk, 0);
     assert_true(schedule_settled(s));
     assert_memory_equal(evn_schedule_owner(s), b, sizeof b);
     evn_schedule_learn(s, c, t); /* it is kept for good */
@@ -206,7 +206,7 @@ TEST(dynamic_memory) {
     evn_schedule_close(s);
     s = open_or_fail("dynamic:memorize=0", &p);
     for (int i = 0; i < 50; i++) evn_schedule_learn(s, a, t);
-    assert_int_equal(evn_schedule_chunk(s), 1);
+    assert_int_equal(evn_schedule_about(s).chunk, 1);
 }
 
 /* Texts of plans that are none; those that are: goes_on(). */

@@ -55,7 +55,7 @@ static void disturb(struct world *w, double *preempted) {
 
 /* One instance; returns how long it was. Units that draw take a chunk when they are free. */
 static double step(struct world *w) {
-    const int chunk = evn_schedule_chunk(w->s), *order = evn_schedule_order(w->s);
+    const int chunk = evn_schedule_about(w->s).chunk, *order = evn_schedule_about(w->s).order;
     const int *next = evn_schedule_owner(w->s);
     double preempted[UNITS], time[UNITS] = {0}, longest = 0;
     int unit = 0, moved = 0;
@@ -137,7 +137,7 @@ static int lessons(int tasks, double length, int instances) {
         seconds[0] = seconds[1] * (i % 2 ? 1.01 : 0.99);
         assert_ok(evn_schedule_learn(s, owner, seconds));
     }
-    assert_int_equal(evn_schedule_instance(s), instances);
+    assert_int_equal(evn_schedule_about(s).instance, instances);
     const int count = (int)(schedule_version(s) - before);
     return count;
 }
@@ -188,11 +188,11 @@ TEST(version) {
         for (int n = 0; n < 3000; n++) {
             int before[TASKS];
             const unsigned version = schedule_version(w.s);
-            const int chunk = evn_schedule_chunk(w.s);
+            const int chunk = evn_schedule_about(w.s).chunk;
             memcpy(before, evn_schedule_owner(w.s), sizeof before);
             step(&w);
             if (schedule_version(w.s) != version) continue;
-            assert_int_equal(evn_schedule_chunk(w.s), chunk);
+            assert_int_equal(evn_schedule_about(w.s).chunk, chunk);
             assert_memory_equal(before, evn_schedule_owner(w.s), sizeof before);
         }
         const unsigned version = schedule_version(w.s);
@@ -249,7 +249,7 @@ static struct pool_turn teach_apart(evn_schedule *s) {
 
 /* The second, which is told the units' times, has decided as the first; 1: tasks move. */
 static int decide_alike(evn_schedule *told, evn_schedule *other) {
-    assert_int_equal(evn_schedule_instance(other), evn_schedule_instance(told));
+    assert_int_equal(evn_schedule_about(other).instance, evn_schedule_about(told).instance);
     const int *next = evn_schedule_owner(told);
     assert_memory_equal(evn_schedule_owner(other), next, MANY * sizeof *owner);
     return memcmp(owner, next, MANY * sizeof *owner) != 0;

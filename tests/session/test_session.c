@@ -321,7 +321,7 @@ TEST_WITH(schedule_before, clear, NULL) {
     assert_int_equal(evn_loop_next(loop, NULL)[0], 1);
     assert_int_equal(evn_loop_next(loop, NULL)[1], 0);
     assert_ok(evn_close_loop(s, loop));
-    assert_int_equal(evn_schedule_instance(schedule), 0); /* it is still there */
+    assert_int_equal(evn_schedule_about(schedule).instance, 0); /* it is still there */
     evn_schedule_close(schedule);
     assert_ok(evn_session_schedule(&schedule, s, "binpack:reassign", &problem));
     assert_fails(evn_open_loop_on(&loop, s, schedule), EVN_USAGE, "before units are opened");

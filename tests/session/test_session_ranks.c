@@ -68,7 +68,7 @@ static void ask(void) {
     evn_cluster *c = evn_session_cluster(session);
     MUST(evn_cluster_size(c) == RANKS);
     MUST(evn_cluster_rank(c) == evn_session_rank(session));
-    MUST(evn_cluster_unit_count(c) == RANKS);
+    MUST(evn_cluster_about(c).units == RANKS);
     MUST(evn_units_count(evn_session_units(session)) == 1);
     MUST(evn_schedule_problem(evn_loop_schedule(loop))->units == RANKS);
     for (int t = 0; t < TASKS; t++)
@@ -107,7 +107,7 @@ static void given(void) {
         MUST(!evn_close_loop(session, loop));
         MUST(!evn_session_units_close(session));
         MUST(!evn_session_units_open(session, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
-        MUST(evn_cluster_unit_count(c) == 2 * RANKS);
+        MUST(evn_cluster_about(c).units == 2 * RANKS);
         MUST(!evn_open_loop(&loop, session, "map", &(evn_problem){.tasks = TASKS}));
         MUST(!evn_loop_run(loop, nothing, NULL));
         MUST(!evn_close_loop(session, loop));

@@ -315,7 +315,7 @@ static double device_error(const struct body *b) {
     assert_non_null(past[0]);
     assert_int_equal(evn_device_open(&device, test_device(), 0), EVN_OK);
     assert_int_equal(far_gpu_open(&gpu, b->far, device, 2), EVN_OK);
-    assert_true((double)evn_device_used(device) <= far_gpu_bytes(b->far, 2) + 4096);
+    assert_true((double)evn_device_counts(device, NULL).used <= far_gpu_bytes(b->far, 2) + 4096);
     assert_int_equal(far_gpu_take(gpu, 0, past[0]), EVN_OK);
     for (int n = 1, now = 0; n <= STEPS; n++) {
         if (n == turn) {

@@ -45,7 +45,7 @@ static int check(void *p, const struct workload *is) {
 
 static int check_units(void *p, const evn_units *units) {
     (void)p;
-    if (!evn_units_gpus(units)) return 0;
+    if (!evn_units_about(units).gpus) return 0;
     complain("toy: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
     return EXIT_USAGE;
 }

@@ -113,11 +113,11 @@ static void send_parcels(evn_cluster *cluster) {
 /* The tasks that each unit had, and when: all were between the two moments that rank 0 has seen. */
 static void check_bursts(const evn_trace *t, double origin) {
     int tasks = 0;
-    must(evn_trace_units(t) == UNITS);
+    must(evn_trace_about(t).units == UNITS);
     for (int u = 0; u < UNITS; u++)
         for (int i = 0; i < evn_trace_bursts(t, u); i++) {
             const evn_burst b = evn_trace_burst(t, u, i);
-            const double slack = 1e-6 + 2 * evn_trace_uncertainty(t);
+            const double slack = 1e-6 + 2 * evn_trace_about(t).uncertainty;
             must(b.begin <= b.end);
             must(origin + b.begin > found.began - slack && origin + b.end < found.ended + slack);
             if (b.kind == EVN_BURST_COMPUTE) tasks += b.count;
@@ -128,9 +128,9 @@ static void check_bursts(const evn_trace *t, double origin) {
 /* Sent and received between these moments, in the order in which they were sent. */
 static void check_messages(const evn_trace *t) {
     double last = -INFINITY;
-    for (int i = 0; i < evn_trace_messages(t); i++) {
-        const evn_rank_message m = evn_trace_message(t, i);
-        const double slack = 2 * evn_trace_uncertainty(t);
+    for (int i = 0; i < evn_trace_about(t).messages; i++) {
+        const evn_rank_message m = evn_trace_about(t).message[i];
+        const double slack = 2 * evn_trace_about(t).uncertainty;
         must(m.from != m.to && m.from >= 0 && m.to >= 0 && m.from < RANKS && m.to < RANKS);
         must(m.send_begin >= last && m.send_end >= m.send_begin);
         must(m.receive_end >= m.receive_begin && m.receive_end > m.send_begin - slack);
@@ -154,7 +154,7 @@ static void traced(evn_cluster *cluster) {
     must_give(evn_trace_open(&other, g.loop, BURSTS, 1), keeps ? EVN_USAGE : EVN_OK);
     evn_trace_close(other);
     must_give(evn_trace_put(t, "zone", stdout), EVN_USAGE);
-    must(evn_trace_units(t) == 0 && evn_trace_messages(t) == 0);
+    must(evn_trace_about(t).units == 0 && evn_trace_about(t).messages == 0);
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     if (!me) found.began = evn_now();
     must_ok(evn_cluster_agree(cluster, EVN_OK)); /* no rank begins before rank 0 has looked */
@@ -164,12 +164,12 @@ static void traced(evn_cluster *cluster) {
     if (!me) found.ended = evn_now();
     must_ok(evn_trace_gather(t));
     must_give(evn_trace_gather(t), EVN_USAGE);
-    must((evn_trace_units(t) > 0) == !me);
+    must((evn_trace_about(t).units > 0) == !me);
     sum(cluster, g.loop);
     if (!me) {
-        found.messages = evn_trace_messages(t);
+        found.messages = evn_trace_about(t).messages;
         found.lost = (int)t->lost;
-        found.uncertainty = evn_trace_uncertainty(t);
+        found.uncertainty = evn_trace_about(t).uncertainty;
         found.began -= late - early;
         found.ended += late - early;
         check_bursts(t, early);

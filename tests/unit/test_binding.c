@@ -251,7 +251,7 @@ static int core_of(const evn_units *units, int unit) {
 }
 
 static const char *binding_of(const evn_units *units, int unit) {
-    return evn_unit_binding(evn_units_get(units, unit));
+    return evn_unit_about(evn_units_get(units, unit)).binding;
 }
 
 struct seen {
@@ -266,7 +266,7 @@ static void look_at_masks(evn_unit *unit, void *arg) {
 
 /* Threads may run where the process may: OpenMP's places say so where there are some. */
 static void assert_free(evn_units *units, int threads) {
-    const evn_machine *on = evn_units_machine(units);
+    const evn_machine *on = evn_units_about(units).machine;
     struct seen s;
     cpu_set_t free;
     CPU_ZERO(&free);

@@ -81,7 +81,7 @@ TEST(from_the_beginning) {
     setenv("EVENER_CLAIMS", path, 1);
     const pid_t child = claim_all(&until);
     evn_units *units = OPEN(units, machine, "1:CPU:2", NULL, 0);
-    const int taken = !strcmp(evn_unit_binding(&units->unit[0]), "taken");
+    const int taken = !strcmp(evn_unit_about(&units->unit[0]).binding, "taken");
     assert_int_equal(atomic_load(&units->spares), taken);
     assert_ok(evn_units_run(units, job, &least));
     const int with = threads();

@@ -85,8 +85,8 @@ TEST(taken) {
     void (*const job[])(evn_unit *, void *) = {run_last, run_helper};
     const int cores = evn_machine_cores(machine) < 2 ? 1 : 2;
     evn_units *units = open_or_fail("1:CPU:1", EVN_DESCRIBE_ONLY);
-    evn_unit_reset_taken(evn_units_get(units, 0));
-    assert_true(isnan(evn_unit_taken(evn_units_get(units, 0))));
+    evn_unit_taken(evn_units_get(units, 0), 1);
+    assert_true(isnan(evn_unit_taken(evn_units_get(units, 0), 0)));
     evn_units_close(units);
     for (int i = 0; i < 4; i++) {
         char list[32];
@@ -100,12 +100,12 @@ TEST(taken) {
             for (int k = 0; k < 2 && (crowd || c < cores); k++)
                 other[others++] = begin_other(evn_machine_core_number(machine, c));
         assert_ok(evn_units_run(units, job[i & 1], NULL));
-        const double taken = evn_unit_taken(unit);
+        const double taken = evn_unit_taken(unit, 0);
         while (others) end_other(other[--others]);
         if (!isnan(taken) && !(taken > 0.05 && taken < 1) && evn_machine_cores(machine) <= 16)
             fail_msg("%s, job %d: %g of the core time was taken", list, i & 1, taken);
-        evn_unit_reset_taken(unit);
-        const double anew = evn_unit_taken(unit);
+        evn_unit_taken(unit, 1);
+        const double anew = evn_unit_taken(unit, 0);
         assert_true(!isnan(anew) == !isnan(taken) && !(anew < 0) && !(anew > 1));
         evn_units_close(units);
     }
@@ -205,7 +205,7 @@ TEST(units_of_devices) {
     OWN(units) *units;
     assert_ok(
         evn_units_open(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0));
-    assert_int_equal(evn_units_devices(units), 4);
+    assert_int_equal(evn_units_about(units).devices, 4);
     evn_unit *cpu = evn_units_get(units, 0), *pair = evn_units_get(units, 1);
     evn_unit *last = evn_units_get(units, 3);
     assert_int_equal(evn_unit_devices(cpu), 0);
@@ -214,13 +214,13 @@ TEST(units_of_devices) {
     assert_int_equal(evn_unit_devices(pair), 2);
     assert_null(evn_unit_device(pair, 2));
     assert_ptr_not_equal(evn_unit_device(pair, 0), evn_unit_device(pair, 1));
-    assert_int_equal(evn_unit_device_number(pair, 1), 1);
-    assert_int_equal(evn_unit_device_number(last, 0), 3);
+    assert_int_equal(evn_unit_about(pair).device + 1, 1);
+    assert_int_equal(evn_unit_about(last).device, 3);
     assert_int_equal(evn_device_traits(evn_unit_device(last, 0))->memory, 1 << 20);
     evn_units_close(units);
     /* every device asked for, also in `auto`, where they are named */
     assert_ok(evn_units_open(&units, machine, "auto", "emulated:2", 0));
-    assert_int_equal(evn_units_gpus(units), 2);
+    assert_int_equal(evn_units_about(units).gpus, 2);
 }
 
 static void count_calls(evn_unit *unit, void *arg) {
@@ -240,7 +240,7 @@ TEST(remove) {
     assert_ok(units_remove(units, 0));
     assert_string_equal(evn_units_text(units), "1:CPU:2,1:GPU:1");
     assert_ptr_equal(evn_unit_device(evn_units_get(units, 1), 0), kept);
-    assert_int_equal(evn_units_devices(units), 1);
+    assert_int_equal(evn_units_about(units).devices, 1);
     atomic_int calls[2] = {0};
     for (int i = 0; i < 3; i++) evn_units_run(units, count_calls, calls);
     assert_int_equal(calls[0], 3);
@@ -262,7 +262,7 @@ static void say(evn_unit *unit, void *arg) {
     said->number[me] = me;
     said->cores[me] = evn_unit_cores(unit);
     said->gpu[me] = evn_unit_is_gpu(unit);
-    said->device[me] = evn_unit_device_number(unit, 0);
+    said->device[me] = evn_unit_about(unit).device;
     said->leader[me] = pthread_self();
     atomic_fetch_add(&said->calls, 1);
 }
@@ -284,8 +284,8 @@ TEST(questions) {
     assert_null(evn_units_get(units, -1));
     evn_units_close(units);
     units = open_or_fail("1:CPU:4,2:GPU:3", EVN_DESCRIBE_ONLY);
-    assert_int_equal(evn_units_gpus(units), 2);
-    assert_int_equal(evn_unit_device_number(evn_units_get(units, 2), 0), 3);
+    assert_int_equal(evn_units_about(units).gpus, 2);
+    assert_int_equal(evn_unit_about(evn_units_get(units, 2)).device, 3);
     assert_int_equal(evn_unit_cores(evn_units_get(units, 2)), 1);
 }
 
@@ -340,8 +340,8 @@ TEST(binding) {
 TEST(fpgas) {
     evn_units *units = OPEN(units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0);
     assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2,1:GPU:1");
-    assert_int_equal(evn_units_gpus(units), 2);
-    assert_int_equal(evn_units_devices(units), 3);
+    assert_int_equal(evn_units_about(units).gpus, 2);
+    assert_int_equal(evn_units_about(units).devices, 3);
     assert_true(evn_unit_is_gpu(evn_units_get(units, 1)));
     assert_int_equal(evn_unit_devices(evn_units_get(units, 1)), 2);
     assert_ok(units_remove(units, 2));

@@ -24,7 +24,7 @@ module evener
     use, intrinsic :: iso_c_binding
     implicit none
     public
-    private :: closed, text_at, numbers_at, flags_of, tasks_of
+    private :: closed, numbers_at, flags_of, tasks_of
 
     ! ---- <evener/status.h> ----
 
@@ -102,6 +102,7 @@ module evener
         integer(c_int) :: packages = 0
         integer(c_int) :: numa_nodes = 0
         integer(c_int64_t) :: memory = 0
+        type(c_ptr) :: processor = c_null_ptr
     end type
     type, bind(c) :: evn_core_kind
         type(c_ptr) :: name = c_null_ptr
@@ -188,8 +189,9 @@ module evener
         type(c_ptr) :: access = c_null_ptr
         integer(c_size_t) :: element = 0
     end type
-    type, bind(c) :: evn_rank_part ! loop, region and origin: addresses, or c_null_ptr
+    type, bind(c) :: evn_rank_part ! sum, loop, region and origin: addresses, or c_null_ptr
         integer(c_int) :: tasks = 0
+        type(c_ptr) :: sum = c_null_ptr
         type(c_ptr) :: loop = c_null_ptr
         type(c_ptr) :: region = c_null_ptr
         type(c_ptr) :: origin = c_null_ptr
@@ -244,12 +246,46 @@ module evener
         real(c_double) :: bytes_in = 0
         real(c_double) :: bytes_out = 0
     end type
+    type, bind(c) :: evn_unit_info
+        type(c_ptr) :: binding = c_null_ptr
+        real(c_double) :: speed = 0
+        integer(c_int) :: kind = 0
+        integer(c_int) :: device = 0
+    end type
+    type, bind(c) :: evn_units_info
+        type(c_ptr) :: machine = c_null_ptr
+        integer(c_int) :: gpus = 0
+        integer(c_int) :: devices = 0
+        integer(c_int) :: running = 0
+    end type
+    type, bind(c) :: evn_cluster_info
+        type(c_ptr) :: wire = c_null_ptr ! evn_text_at(wire) is the text
+        type(c_ptr) :: cores = c_null_ptr
+        integer(c_int) :: restarts = 0
+        integer(c_int) :: failed = 0
+        integer(c_int) :: stopping = 0
+        integer(c_int) :: units = 0
+        type(c_ptr) :: first = c_null_ptr
+        type(c_ptr) :: speed = c_null_ptr
+        integer(c_long_long) :: messages = 0
+        real(c_double) :: message_bytes = 0
+        type(c_ptr) :: kind = c_null_ptr
+        type(c_ptr) :: ends = c_null_ptr
+    end type
+    type, bind(c) :: evn_schedule_info
+        integer(c_int) :: instance = 0
+        integer(c_int) :: chunk = 0
+        type(c_ptr) :: order = c_null_ptr
+        integer(c_int) :: reassigns = 0
+    end type
     type, bind(c) :: evn_loop_info
         type(c_ptr) :: units = c_null_ptr
         type(c_ptr) :: cluster = c_null_ptr
         integer(c_int) :: first_unit = 0
         integer(c_int) :: failed_unit = -1
         integer(c_int) :: generation = 0
+        integer(c_int) :: borns = 0
+        type(c_ptr) :: born = c_null_ptr
     end type
     type, bind(c) :: evn_loop_medians
         real(c_double) :: compute_s = 0
@@ -346,9 +382,8 @@ module evener
             end
         ! ---- <evener/unit.h> ----
         subroutine evn_units_close(units) bind(c); import; type(c_ptr), value :: units; end
-        type(c_ptr) function evn_units_machine(units) bind(c); import; type(c_ptr), value :: units; end
+        type(evn_units_info) function evn_units_about(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_units_count(units) bind(c); import; type(c_ptr), value :: units; end
-        integer(c_int) function evn_units_gpus(units) bind(c); import; type(c_ptr), value :: units; end
         type(c_ptr) function evn_units_get(units, number) bind(c); import
             type(c_ptr), value :: units; integer(c_int), value :: number; end
         integer(c_int) function evn_units_run(units, job, arg) bind(c); import
@@ -356,55 +391,41 @@ module evener
         integer(c_int) function evn_threads_try(count, stack) bind(c); import
             integer(c_int), value :: count; integer(c_size_t), value :: stack; end
         type(c_ptr) function evn_units_here() bind(c); import; end
-        integer(c_int) function evn_units_running(units) bind(c); import; type(c_ptr), value :: units; end
         integer(c_int) function evn_unit_number(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_is_gpu(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_cores(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_number(unit, core) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: core; end
-        type(c_ptr) function c_evn_unit_binding(unit) bind(c, name="evn_unit_binding"); import
-            type(c_ptr), value :: unit; end
-        real(c_double) function evn_unit_speed(unit) bind(c); import; type(c_ptr), value :: unit; end
-        real(c_double) function evn_unit_taken(unit) bind(c); import; type(c_ptr), value :: unit; end
-        subroutine evn_unit_reset_taken(unit) bind(c); import; type(c_ptr), value :: unit; end
-        integer(c_int) function evn_unit_core_kind(unit) bind(c); import; type(c_ptr), value :: unit; end
+        real(c_double) function evn_unit_taken(unit, anew) bind(c); import
+            type(c_ptr), value :: unit; integer(c_int), value :: anew; end
         integer(c_int) function evn_unit_devices(unit) bind(c); import; type(c_ptr), value :: unit; end
         type(c_ptr) function evn_unit_device(unit, i) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: i; end
         type(c_ptr) function evn_unit_queue(unit, i) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: i; end
-        integer(c_int) function evn_unit_device_number(unit, i) bind(c); import
-            type(c_ptr), value :: unit; integer(c_int), value :: i; end
-        integer(c_int) function evn_units_devices(units) bind(c); import; type(c_ptr), value :: units; end
+        type(evn_unit_info) function evn_unit_about(unit) bind(c); import; type(c_ptr), value :: unit; end
         subroutine evn_unit_slow(unit, factor) bind(c); import
             type(c_ptr), value :: unit; real(c_double), value :: factor; end
         subroutine evn_unit_synchronize(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_units_check_binding(units) bind(c); import; type(c_ptr), value :: units; end
         ! ---- <evener/cluster.h> ----
-        integer(c_int) function evn_cluster_restarts(cluster) bind(c); import; type(c_ptr), value :: cluster; end
-        integer(c_int) function evn_cluster_launched() bind(c); import; end
-        integer(c_int) function evn_cluster_speaks() bind(c); import; end
+        integer(c_int) function evn_cluster_launched(speaks) bind(c); import
+            integer(c_int), intent(inout), optional :: speaks; end
+        type(evn_cluster_info) function evn_cluster_about(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         subroutine evn_cluster_close(cluster, status) bind(c); import
             type(c_ptr), value :: cluster; integer(c_int), value :: status; end
         subroutine evn_cluster_stop_on(cluster, flag) bind(c); import; type(c_ptr), value :: cluster, flag; end
-        integer(c_int) function evn_cluster_stopping(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         integer(c_int) function evn_cluster_rank(cluster) bind(c); import; type(c_ptr), value :: cluster; end
-        integer(c_int) function evn_cluster_open_comm(cluster, comm) bind(c); import
-            type(c_ptr), intent(inout) :: cluster; integer(c_int), value :: comm; end
         integer(c_int) function evn_cluster_size(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         integer(c_int) function evn_cluster_machine(cluster, machine, wanted, oversubscribe) bind(c); import
             type(c_ptr), value :: cluster; type(c_ptr), intent(inout) :: machine
             integer(c_int), value :: wanted, oversubscribe; end
         integer(c_int) function evn_cluster_units(cluster, mine, speed) bind(c); import
             type(c_ptr), value :: cluster, mine; real(c_double), intent(in), optional :: speed(*); end
-        integer(c_int) function evn_cluster_unit_count(cluster) bind(c); import; type(c_ptr), value :: cluster; end
-        integer(c_int) function evn_cluster_first_unit(cluster, rank) bind(c); import
-            type(c_ptr), value :: cluster; integer(c_int), value :: rank; end
         integer(c_int) function evn_cluster_rank_of(cluster, unit) bind(c); import
             type(c_ptr), value :: cluster; integer(c_int), value :: unit; end
         integer(c_int) function evn_cluster_agree(cluster, mine) bind(c); import
             type(c_ptr), value :: cluster; integer(c_int), value :: mine; end
-        integer(c_int) function evn_cluster_failed(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         integer(c_int) function evn_cluster_gather(cluster, mine, bytes, all) bind(c); import
             type(c_ptr), value :: cluster, mine; integer(c_size_t), value :: bytes; type(c_ptr), value :: all; end
         integer(c_int) function evn_cluster_tell(cluster, data, bytes) bind(c); import
@@ -414,9 +435,6 @@ module evener
             integer(c_size_t), value :: bytes; end
         integer(c_int) function evn_cluster_exchange(cluster, mine, out, in) bind(c); import
             type(c_ptr), value :: cluster; integer(c_int), value :: mine; type(evn_parcel), intent(in) :: out(*), in(*); end
-        subroutine evn_cluster_exchanged(cluster, messages, bytes) bind(c); import
-            type(c_ptr), value :: cluster; integer(c_long_long), intent(inout) :: messages
-            real(c_double), intent(inout) :: bytes; end
         ! ---- <evener/place.h> ----
         integer(c_int) function evn_place_open(place, units, share) bind(c); import
             type(c_ptr), intent(inout) :: place; type(c_ptr), value :: units; real(c_double), value :: share; end
@@ -467,18 +485,14 @@ module evener
             type(c_ptr), value :: place; integer(c_int), value :: region; end
         type(evn_moves) function evn_place_moves(place, from, to) bind(c); import
             type(c_ptr), value :: place; integer(c_int), value :: from, to; end
-        subroutine evn_place_reset_moves(place) bind(c); import; type(c_ptr), value :: place; end
         ! ---- <evener/schedule.h> ----
         subroutine evn_schedule_close(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         type(c_ptr) function evn_schedule_problem(schedule) bind(c); import; type(c_ptr), value :: schedule; end
-        integer(c_int) function evn_schedule_chunk(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_learn(schedule, owner, seconds) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), intent(in) :: owner(*); real(c_double), intent(in) :: seconds(*)
             end
         integer(c_int) function evn_schedule_change(schedule, change) bind(c); import
             type(c_ptr), value :: schedule; type(evn_change), intent(in) :: change; end
-        integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
-        integer(c_int) function evn_schedule_reassigns(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassign(schedule, cores, share) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), value :: cores; integer(c_int), intent(inout) :: share(*); end
         real(c_double) function evn_imbalance(units, seconds) bind(c); import
@@ -600,8 +614,6 @@ module evener
             type(c_ptr), intent(inout) :: distributed; type(evn_distribution), intent(in) :: own; end
         subroutine evn_distributed_close(distributed) bind(c); import; type(c_ptr), value :: distributed; end
         type(evn_rank_part) function evn_distributed_part(distributed) bind(c); import; type(c_ptr), value :: distributed; end
-        integer(c_long_long) function evn_distributed_sum(distributed, rank) bind(c); import
-            type(c_ptr), value :: distributed; integer(c_int), value :: rank; end
         integer(c_int) function evn_distributed_add(distributed, count, face) bind(c); import
             type(c_ptr), value :: distributed; integer(c_int), value :: count; type(evn_rank_face), intent(in) :: face(*); end
         integer(c_int) function evn_distributed_run(distributed, body, arg) bind(c); import
@@ -646,22 +658,14 @@ module evener
         integer(c_int) function c_evn_machine_open_synthetic(machine, description) &
             bind(c, name="evn_machine_open_synthetic"); import
             type(c_ptr), intent(inout) :: machine; character(kind=c_char), intent(in) :: description(*); end
-        type(c_ptr) function c_evn_machine_processor(machine) bind(c, name="evn_machine_processor"); import
-            type(c_ptr), value :: machine; end
         integer(c_int) function c_evn_units_open(units, machine, list, devices, flags) bind(c, name="evn_units_open"); import
             type(c_ptr), intent(inout) :: units; type(c_ptr), value :: machine; character(kind=c_char), intent(in) :: list(*)
             type(c_ptr), value :: devices; integer(c_int), value :: flags; end
         type(c_ptr) function c_evn_units_text(units) bind(c, name="evn_units_text"); import; type(c_ptr), value :: units; end
         integer(c_int) function c_evn_cluster_open(cluster, how) bind(c, name="evn_cluster_open"); import
             type(c_ptr), intent(inout) :: cluster; character(kind=c_char), intent(in) :: how(*); end
-        type(c_ptr) function c_evn_cluster_wire(cluster) bind(c, name="evn_cluster_wire"); import
-            type(c_ptr), value :: cluster; end
         type(c_ptr) function c_evn_cluster_host(cluster, rank) bind(c, name="evn_cluster_host"); import
             type(c_ptr), value :: cluster; integer(c_int), value :: rank; end
-        type(c_ptr) function c_evn_cluster_cores(cluster) bind(c, name="evn_cluster_cores"); import
-            type(c_ptr), value :: cluster; end
-        type(c_ptr) function c_evn_cluster_speeds(cluster) bind(c, name="evn_cluster_speeds"); import
-            type(c_ptr), value :: cluster; end
         integer(c_int) function c_evn_schedule_open(schedule, text, problem) bind(c, name="evn_schedule_open"); import
             type(c_ptr), intent(inout) :: schedule; character(kind=c_char), intent(in) :: text(*)
             type(evn_problem), intent(in) :: problem; end
@@ -671,8 +675,7 @@ module evener
             type(c_ptr), value :: schedule; end
         type(c_ptr) function c_evn_schedule_owner(schedule) bind(c, name="evn_schedule_owner"); import
             type(c_ptr), value :: schedule; end
-        type(c_ptr) function c_evn_schedule_order(schedule) bind(c, name="evn_schedule_order"); import
-            type(c_ptr), value :: schedule; end
+        type(evn_schedule_info) function evn_schedule_about(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         type(c_ptr) function c_evn_schedule_export(schedule) bind(c, name="evn_schedule_export"); import
             type(c_ptr), value :: schedule; end
         integer(c_int) function c_evn_schedule_import(schedule, text) bind(c, name="evn_schedule_import"); import
@@ -688,8 +691,6 @@ module evener
             type(c_ptr), value :: batch; type(evn_kernel_source), intent(in) :: source
             character(kind=c_char), intent(in) :: kernel(*); integer(c_int), value :: groups
             type(evn_argument), intent(in) :: argument(*); integer(c_int), value :: arguments; end
-        type(c_ptr) function c_evn_loop_born(loop, count) bind(c, name="evn_loop_born"); import
-            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: count; end
         type(c_ptr) function c_evn_loop_links(loop, links) bind(c, name="evn_loop_links"); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout) :: links; end
         type(c_ptr) function c_evn_loop_next(loop, draws) bind(c, name="evn_loop_next"); import
@@ -726,12 +727,12 @@ contains
     function evn_status_text(status) result(text)
         integer(c_int), intent(in) :: status
         character(:), allocatable :: text
-        text = text_at(c_evn_status_text(status))
+        text = evn_text_at(c_evn_status_text(status))
     end function
 
     function evn_message() result(text)
         character(:), allocatable :: text
-        text = text_at(c_evn_message())
+        text = evn_text_at(c_evn_message())
     end function
 
     ! The text as it is: no formats.
@@ -743,7 +744,7 @@ contains
 
     function evn_version() result(text)
         character(:), allocatable :: text
-        text = text_at(c_evn_version())
+        text = evn_text_at(c_evn_version())
     end function
 
     ! ---- <evener/machine.h>, <evener/unit.h> ----
@@ -752,12 +753,6 @@ contains
         type(c_ptr), intent(inout) :: machine
         character(*), intent(in) :: description
         evn_machine_open_synthetic = c_evn_machine_open_synthetic(machine, trim(description)//c_null_char)
-    end function
-
-    function evn_machine_processor(machine) result(text)
-        type(c_ptr), intent(in) :: machine
-        character(:), allocatable :: text
-        text = text_at(c_evn_machine_processor(machine))
     end function
 
     integer(c_int) function evn_units_open(units, machine, list, devices, flags)
@@ -774,13 +769,7 @@ contains
     function evn_units_text(units) result(text)
         type(c_ptr), intent(in) :: units
         character(:), allocatable :: text
-        text = text_at(c_evn_units_text(units))
-    end function
-
-    function evn_unit_binding(unit) result(text)
-        type(c_ptr), intent(in) :: unit
-        character(:), allocatable :: text
-        text = text_at(c_evn_unit_binding(unit))
+        text = evn_text_at(c_evn_units_text(units))
     end function
 
     ! ---- <evener/cluster.h> ----
@@ -791,33 +780,11 @@ contains
         evn_cluster_open = c_evn_cluster_open(cluster, trim(how)//c_null_char)
     end function
 
-    function evn_cluster_wire(cluster) result(text)
-        type(c_ptr), intent(in) :: cluster
-        character(:), allocatable :: text
-        text = text_at(c_evn_cluster_wire(cluster))
-    end function
-
     function evn_cluster_host(cluster, rank) result(text)
         type(c_ptr), intent(in) :: cluster
         integer(c_int), intent(in) :: rank
         character(:), allocatable :: text
-        text = text_at(c_evn_cluster_host(cluster, rank))
-    end function
-
-    function evn_cluster_cores(cluster) result(text)
-        type(c_ptr), intent(in) :: cluster
-        character(:), allocatable :: text
-        text = text_at(c_evn_cluster_cores(cluster))
-    end function
-
-    ! Of all units, from 1.
-    function evn_cluster_speeds(cluster) result(speed)
-        type(c_ptr), intent(in) :: cluster
-        real(c_double), pointer :: speed(:)
-        type(c_ptr) :: at
-        at = c_evn_cluster_speeds(cluster)
-        speed => null()
-        if (c_associated(at)) call c_f_pointer(at, speed, [evn_cluster_unit_count(cluster)])
+        text = evn_text_at(c_evn_cluster_host(cluster, rank))
     end function
 
     ! ---- <evener/schedule.h> ----
@@ -837,7 +804,7 @@ contains
     function evn_schedule_text(schedule) result(text)
         type(c_ptr), intent(in) :: schedule
         character(:), allocatable :: text
-        text = text_at(c_evn_schedule_text(schedule))
+        text = evn_text_at(c_evn_schedule_text(schedule))
     end function
 
     ! Of all tasks, from 1: owner(t + 1) is the unit of task t.
@@ -848,18 +815,12 @@ contains
     end function
 
     ! In which order units draw the tasks, from 1; no pointer where they are numbered so, or nobody draws.
-    function evn_schedule_order(schedule) result(order)
-        type(c_ptr), intent(in) :: schedule
-        integer(c_int), pointer :: order(:)
-        order => numbers_at(c_evn_schedule_order(schedule), tasks_of(schedule))
-    end function
-
     function evn_schedule_export(schedule) result(text)
         type(c_ptr), intent(in) :: schedule
         character(:), allocatable :: text
         type(c_ptr) :: at
         at = c_evn_schedule_export(schedule)
-        text = text_at(at)
+        text = evn_text_at(at)
         call evn_c_free(at)
     end function
 
@@ -874,7 +835,7 @@ contains
         character(:), allocatable :: text
         type(c_ptr) :: at
         at = c_evn_schedule_explain(schedule)
-        text = text_at(at)
+        text = evn_text_at(at)
         call evn_c_free(at)
     end function
 
@@ -885,8 +846,8 @@ contains
         character(:), allocatable :: text
         type(c_ptr) :: why
         why = c_null_ptr
-        text = text_at(c_evn_schedule_name(i, why))
-        if (present(explanation)) explanation = text_at(why)
+        text = evn_text_at(c_evn_schedule_name(i, why))
+        if (present(explanation)) explanation = evn_text_at(why)
     end function
 
     ! ---- <evener/loop.h> ----
@@ -921,16 +882,6 @@ contains
     end function
 
     ! The tasks that the last change bore, ascending: as many as the array has.
-    function evn_loop_born(loop) result(task)
-        type(c_ptr), intent(in) :: loop
-        integer(c_int), pointer :: task(:)
-        type(c_ptr) :: at
-        integer(c_int) :: count
-        count = 0
-        at = c_evn_loop_born(loop, count)
-        task => numbers_at(at, count)
-    end function
-
     function evn_loop_owner(loop) result(owner)
         type(c_ptr), intent(in) :: loop
         integer(c_int), pointer :: owner(:)
@@ -1051,7 +1002,7 @@ contains
     end function
 
     ! C's text as Fortran has it; "" for NULL.
-    function text_at(at) result(text)
+    function evn_text_at(at) result(text)
         type(c_ptr), intent(in) :: at
         character(:), allocatable :: text
         character(kind=c_char), pointer :: letter(:)

@@ -4,13 +4,13 @@
 #define INSIDE      0xffffull /* members in the job */
 #define NEEDED_ONE  0x10000ull
 #define NEEDED      0xffff0000ull /* members that must still come */
-#define OPEN        (1ull << 32)
+#define JOINABLE    (1ull << 32)
 #define CLASS_SHIFT 33
 #define JOB_SHIFT   35 /* the bits above: the lower 29 bits of the job's number */
 
 static unsigned job_of(uint64_t state) { return (unsigned)(state >> JOB_SHIFT); }
 static unsigned short_of(unsigned number) { return number & (UINT32_MAX >> 3); }
-static int is_over(uint64_t state) { return !(state & (OPEN | NEEDED | INSIDE)); }
+static int is_over(uint64_t state) { return !(state & (JOINABLE | NEEDED | INSIDE)); }
 
 void fork_init(struct fork_join *f, double spin) {
     gate_init(&f->begin, spin);
@@ -22,14 +22,14 @@ void fork_init(struct fork_join *f, double spin) {
 void fork_open(struct fork_join *f, int needed, unsigned classes) {
     const uint64_t job = short_of(gate_count(&f->begin) + 1), who = needed ? classes : 0;
     atomic_store_explicit(
-        &f->state, job << JOB_SHIFT | who << CLASS_SHIFT | OPEN | (uint64_t)needed * NEEDED_ONE,
+        &f->state, job << JOB_SHIFT | who << CLASS_SHIFT | JOINABLE | (uint64_t)needed * NEEDED_ONE,
         memory_order_release);
     gate_open(&f->begin);
 }
 
 void fork_close(struct fork_join *f) {
     const unsigned seen = gate_count(&f->end);
-    const uint64_t state = atomic_fetch_and(&f->state, ~OPEN) & ~OPEN;
+    const uint64_t state = atomic_fetch_and(&f->state, ~JOINABLE) & ~JOINABLE;
     if (!is_over(state)) gate_wait(&f->end, seen);
 }
 
@@ -41,7 +41,7 @@ static int try_enter(struct fork_join *f, unsigned class, unsigned *seen) {
     uint64_t state = atomic_load_explicit(&f->state, memory_order_acquire);
     for (;;) {
         const int needed = (state >> CLASS_SHIFT & class) && (state & NEEDED);
-        if (job_of(state) != short_of(*seen) || !(needed || (state & OPEN))) return 0;
+        if (job_of(state) != short_of(*seen) || !(needed || (state & JOINABLE))) return 0;
         if (atomic_compare_exchange_weak_explicit(&f->state, &state,
                                                   state + 1 - (needed ? NEEDED_ONE : 0),
                                                   memory_order_acquire, memory_order_acquire))

@@ -36,7 +36,7 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
         return evn_fail(EVN_USAGE,
                         "place: a share of %g of devices' memory, expected above 0 and up to 1",
                         share);
-    const size_t spaces = 1 + (size_t)evn_units_devices(units);
+    const size_t spaces = 1 + (size_t)evn_units_about(units).devices;
     evn_place *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory for %zu spaces", spaces);
     pthread_mutex_init(&p->lock, NULL);
@@ -116,7 +116,7 @@ int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
     NEED_OR(-1, p, "a place");
     if (unit && (device == -1 || (device == 0 && !evn_unit_is_gpu(unit)))) return EVN_HOST;
     evn_device *on = unit ? evn_unit_device(unit, device) : NULL;
-    const int space = on ? space_of(p, on, evn_unit_device_number(unit, device) + 1) : -1;
+    const int space = on ? space_of(p, on, evn_unit_about(unit).device + device + 1) : -1;
     if (space >= 0) return space;
     if (!unit)
         evn_fail(EVN_USAGE, "place: the space of no unit (NULL); expected one of the place's");
@@ -159,9 +159,4 @@ evn_moves evn_place_moves(const evn_place *p, int from, int to) {
     NEED_OR((evn_moves){0}, p, "a place");
     if (place_check_space(p, from) || place_check_space(p, to)) return (evn_moves){0};
     return p->moves[(size_t)from * (size_t)p->spaces + (size_t)to];
-}
-
-void evn_place_reset_moves(evn_place *p) {
-    NEED_OR(, p, "a place");
-    memset(p->moves, 0, (size_t)p->spaces * (size_t)p->spaces * sizeof *p->moves);
 }

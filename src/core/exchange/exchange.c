@@ -301,7 +301,7 @@ static int stays(const evn_exchange *x) {
     for (int t = 0; t < x->tasks; t++)
         if (next[t] != loop->owner[t]) return 0;
     /* a unit of several devices deals tasks that were drawn out anew */
-    const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
+    const int several = evn_units_about(loop->units).devices > evn_units_about(loop->units).gpus;
     if (several) evn_loop_devices(loop, 0, x->device);
     for (int i = 0; i < x->parts; i++) {
         if (exchange_is_remote(x, &x->part[i])) continue;

@@ -369,7 +369,7 @@ size_t evn_batch_at(const evn_batch *b, int task, int i) {
     NEED_OR(0, b, "a batch");
     int region;
     if (find_region(b, task, i, &region) || !b->in_flight) return 0;
-    if (region >= 0) return evn_place_at(b->loop->place, region, b->space);
+    if (region >= 0) return region_ops.at(b->loop->place, region, b->space);
     batch_mistake(b, "task %d has no region %d: none was given to evn_loop_place()", task, i);
     return 0;
 }
@@ -378,7 +378,7 @@ static __attribute__((noinline)) void *find_host(const evn_batch *b, int task, i
     NEED_OR(NULL, b, "a batch");
     int region;
     if (find_region(b, task, i, &region) || b->in_flight || region < 0) return NULL;
-    return evn_place_host(b->loop->place, region);
+    return region_ops.host(b->loop->place, region);
 }
 
 /* Mostly of the task at hand, and where it was in the instance before. */

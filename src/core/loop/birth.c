@@ -71,18 +71,6 @@ evn_status birth_open(struct birth **out, const struct origins *o, const int *ta
     return EVN_OK;
 }
 
-int birth_index(const struct birth *b, int task) {
-    int lo = 0, hi = b->tasks;
-    while (lo < hi) {
-        const int mid = lo + (hi - lo) / 2;
-        if (b->task[mid] < task)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < b->tasks && b->task[lo] == task ? lo : -1;
-}
-
 /* ---- the visit ----------------------------------------------------------------------------- */
 
 /* An origin's region must be where it was: not removed, nor its number given to a born task. */

@@ -25,7 +25,8 @@ struct birth {
 /* For `tasks` born ones. `region`: regions of the tasks of before. EVN_MEMORY. */
 evn_status birth_open(struct birth **out, const struct origins *o, const int *task, int tasks,
                       int regions, const int *region);
-void birth_close(struct birth *b);
+/* Weak: loops whose tasks never change link no births. */
+void birth_close(struct birth *b) __attribute__((weak));
 
 /* Number of origins of the i-th born task. */
 static inline int birth_origins(const struct birth *b, int i) {
@@ -33,6 +34,16 @@ static inline int birth_origins(const struct birth *b, int i) {
 }
 
 /* Index of a task among the born ones; -1: it is none. */
-int birth_index(const struct birth *b, int task);
+static inline int birth_index(const struct birth *b, int task) {
+    int lo = 0, hi = b->tasks;
+    while (lo < hi) {
+        const int mid = lo + (hi - lo) / 2;
+        if (b->task[mid] < task)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < b->tasks && b->task[lo] == task ? lo : -1;
+}
 
 #endif

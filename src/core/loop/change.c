@@ -149,7 +149,7 @@ static void swap_worker(struct worker *w, int **mine) {
     *mine = last;
     for (int d = 0; d < w->devices; d++) device_ops.forget(&w->in_flight[d]);
     for (int i = 0; i < 2; i++) {
-        subteams_close(w->subteams[i]);
+        if (w->subteams[i]) subteams_close(w->subteams[i]);
         w->subteams[i] = NULL;
     }
 }
@@ -254,10 +254,3 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
 }
 
 void loop_tie(evn_loop *loop, const struct loop_tie *tie) { loop->tie = *tie; }
-
-const int *evn_loop_born(const evn_loop *loop, int *count) {
-    NEED_OR(NULL, loop, "a loop");
-    NEED_OR(NULL, count, "where to put how many are born");
-    *count = loop->borns;
-    return loop->born;
-}

@@ -9,6 +9,7 @@
 #include <evener/loop.h>
 #include <evener/change.h>
 #include "base/ticks.h"
+#include "schedule/version.h"
 #include "loop/alone.h"
 #include "loop/collect.h"
 #include "loop/links.h"
@@ -284,13 +285,13 @@ void loop_set_failed(evn_loop *loop, int unit);
 /* The next instance: chunk size (0: fixed owners); owners; number of instances learnt before. From
  * the schedule, or from rank 0. */
 static inline int loop_chunk(const evn_loop *loop) {
-    return loop->together ? loop->together->chunk : evn_schedule_chunk(loop->schedule);
+    return loop->together ? loop->together->chunk : schedule_chunk(loop->schedule);
 }
 static inline const int *loop_next(const evn_loop *loop) {
     return loop->together ? loop->together->next : evn_schedule_owner(loop->schedule);
 }
 static inline int loop_instance(const evn_loop *loop) {
-    return loop->together ? loop->together->instance : evn_schedule_instance(loop->schedule);
+    return loop->together ? loop->together->instance : schedule_instance(loop->schedule);
 }
 
 /* 1 if CPU units take tasks of late ones in runs and visits with fixed owners (evn_loop_next()).
@@ -354,17 +355,23 @@ void regions_release(evn_loop *loop, struct worker *w, const int *task, int held
 /* Number of the tasks, *count at most and at least 1, that a device can hold at once. */
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count);
 
-/* 1 if a comparison of the place's version may replace acquiring: all regions are in the only
- * space, and tasks share none. */
-int regions_may_stay(const evn_loop *loop);
-
-/* Bracket an instance: take the regions of all tasks at once if they are in place; regions_end()
- * returns `status`, or the failure of releasing them. */
-void regions_begin(evn_loop *loop);
-evn_status regions_end(evn_loop *loop, evn_status status);
-
-void regions_forget(struct worker *w);
-void regions_close(evn_loop *loop);
+/* Functions of a loop with a place: a table, so that loops without one link no places. Only
+ * evn_loop_place() gives a loop its place; it is in the same file. */
+struct region_ops {
+    evn_status (*acquire)(evn_loop *loop, struct worker *w, const int *task, int count, int space,
+                          int *held);
+    void (*release)(evn_loop *loop, struct worker *w, const int *task, int held, int space);
+    /* 1 if a comparison of the place's version may replace acquiring: all regions are in the only
+     * space, and tasks share none */
+    int (*may_stay)(const evn_loop *loop);
+    /* Bracket an instance: take the regions of all tasks at once if they are in place; end()
+     * returns `status`, or the failure of releasing them */
+    void (*begin)(evn_loop *loop);
+    evn_status (*end)(evn_loop *loop, evn_status status);
+    size_t (*at)(const evn_place *place, int region, int space);
+    void *(*host)(const evn_place *place, int region);
+};
+extern const struct region_ops region_ops __attribute__((weak));
 
 /* Memory for other regions, made before they take the place of the present ones: open, EVN_MEMORY;
  * take, without fail, which leaves the room with the memory of before; close. */

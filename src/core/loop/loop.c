@@ -40,7 +40,7 @@ evn_status loop_may_begin(const evn_loop *loop, const char *what) {
                         "loop: %s with %d units, and the loop was made for %d; where one is gone, "
                         "only the loop of the recovery goes on",
                         what, evn_units_count(loop->units), loop->count);
-    if (!evn_units_running(loop->units)) return EVN_OK;
+    if (!units_running(loop->units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "loop: %s while its units are at work, from within a body or a job; units run "
                     "one loop at a time, and within evn_units_run() that is evn_loop_join()",
@@ -57,7 +57,7 @@ static double run_batch(evn_loop *loop, struct worker *w, const int *task, int c
     int held = 0;
     w->base = task;
     if (loop->place && !loop->in_place) {
-        evn_status status = regions_acquire(loop, w, task, count, EVN_HOST, &held);
+        evn_status status = region_ops.acquire(loop, w, task, count, EVN_HOST, &held);
         const double brought = evn_now();
         w->copy += brought - begin; /* moving is not computing */
         begin = brought;
@@ -77,7 +77,7 @@ static double run_batch(evn_loop *loop, struct worker *w, const int *task, int c
     evn_status status = batch_run(b);
     if (status) worker_fail(loop, w, status);
     const double end = batch_end(b);
-    if (held) regions_release(loop, w, task, held, EVN_HOST);
+    if (held) region_ops.release(loop, w, task, held, EVN_HOST);
     w->tasks += b->count;
     w->busy += end - begin;
     return end;
@@ -131,7 +131,7 @@ static void run_own(evn_loop *loop, evn_unit *unit, struct worker *w, int device
         lists_rest(w, &count);
         w->base = w->own;
         if (!count) return;
-        devices_split(loop, w, count);
+        device_ops.split(loop, w, count);
         device_ops.run(loop, unit, w, now);
         return;
     }
@@ -184,7 +184,7 @@ static void run_unit(evn_unit *unit, void *p) {
 
 int loop_may_steal(const evn_loop *loop) {
     return loop->count > 1 && !loop->keeps_owners && !loop->cluster &&
-           !evn_units_gpus(loop->units) && (!loop->place || regions_may_stay(loop)) &&
+           !evn_units_about(loop->units).gpus && (!loop->place || region_ops.may_stay(loop)) &&
            schedule_steals(loop->schedule);
 }
 
@@ -193,7 +193,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         const evn_unit *unit = evn_units_get(loop->units, u);
-        w->speed = evn_unit_speed(unit) / unit_slowness(unit);
+        w->speed = evn_unit_about(unit).speed / unit_slowness(unit);
         w->common = (evn_burst){.kind = kind, .count = 1, .instance = loop_instance(loop)};
         w->tasks = w->stolen = w->adds = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;
@@ -202,12 +202,12 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         w->met_long = 0;
     }
     loop->chunk = chunk;
-    loop->order = chunk && !loop->together ? evn_schedule_order(loop->schedule) : NULL;
+    loop->order = chunk && !loop->together ? evn_schedule_about(loop->schedule).order : NULL;
     loop->failed_unit = -1;
     loop->failed_status = EVN_OK;
     atomic_store(&loop->cursor, loop->lo);
     atomic_store(&loop->failed, 0);
-    regions_begin(loop);
+    if (loop->place) region_ops.begin(loop);
     const int may_steal = loop_may_steal(loop);
     loop->steals = may_steal && !chunk && !loop->on_host && (!loop->place || loop->in_place);
     if (!loop->together) schedule_set_stealing(loop->schedule, may_steal);
@@ -323,7 +323,7 @@ static void count_run(evn_loop *loop, double wall) {
  * times in all, and those of single tasks now and then. */
 static evn_status learn(evn_loop *loop) {
     if (schedule_pass(loop->schedule)) return EVN_OK;
-    int apart = evn_units_gpus(loop->units) > 0;
+    int apart = evn_units_about(loop->units).gpus > 0;
     for (int u = 0; u < loop->count; u++) apart |= loop->worker[u].stolen || loop->worker[u].adds;
     double *unit_s = apart ? NULL : schedule_unit_times(loop->schedule);
     for (int u = 0; unit_s && u < loop->count; u++) unit_s[u] = loop->worker[u].busy;
@@ -336,7 +336,7 @@ static evn_status learn(evn_loop *loop) {
 /* Ends a run: regions, totals, schedule. */
 static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
-    status = regions_end(loop, status);
+    if (loop->place) status = region_ops.end(loop, status);
     if (!status) count_run(loop, wall);
     if (loop->together)
         status = loop->ranks->learn(loop, status);
@@ -369,7 +369,7 @@ static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
     if (!unit || evn_units_get(loop->units, evn_unit_number(unit)) != unit ||
         evn_units_count(loop->units) != loop->count)
         return evn_fail(EVN_USAGE, "loop: evn_loop_join() with a unit that is not the loop's");
-    if (!evn_units_running(loop->units))
+    if (!units_running(loop->units))
         return evn_fail(EVN_USAGE,
                         "loop: evn_loop_join() outside of evn_units_run(), in which "
                         "every leader calls it; evn_loop_run() is for all units at once");
@@ -423,7 +423,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
     evn_status status = run_units(loop, body, arg, &wall);
     loop->seconds = seconds;
     if (!status) status = find_failure(loop);
-    status = regions_end(loop, status);
+    if (loop->place) status = region_ops.end(loop, status);
     if (status) return status;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
@@ -519,10 +519,13 @@ static evn_status open_worker(evn_loop *loop, int unit) {
 
 static void close_worker(struct worker *w) {
     if (w->in_flight) device_ops.loop_close(w);
-    regions_forget(w);
+    free(w->region);
+    free(w->mode);
+    free(w->noted);
     free(w->mine);
     free(w->ring.burst);
-    for (int i = 0; i < 2; i++) subteams_close(w->subteams[i]);
+    for (int i = 0; i < 2; i++)
+        if (w->subteams[i]) subteams_close(w->subteams[i]);
 }
 
 void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule) {
@@ -599,7 +602,9 @@ void evn_loop_close(evn_loop *loop) {
     }
     if (loop->watched) loop_watcher->closes(loop);
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
-    regions_close(loop);
+    free(loop->region);
+    free(loop->access);
+    free(loop->host);
     if (loop->ranks) loop->ranks->close(loop);
     evn_schedule_close(loop->own_schedule);
     lists_close(loop);
@@ -608,7 +613,7 @@ void evn_loop_close(evn_loop *loop) {
     free(loop->owner);
     free(loop->born);
     free(loop->changes);
-    birth_close(loop->birth);
+    if (loop->birth) birth_close(loop->birth);
     free(loop->seconds);
     free(loop->closed.link);
     free(loop->bytes);
@@ -654,7 +659,7 @@ static evn_status may_weigh(const evn_loop *loop) {
     if (at_work)
         return evn_fail(EVN_USAGE, "loop: evn_loop_weights() from within a loop's body; weights "
                                    "are those of the next instance, between two of them");
-    if (evn_units_running(loop->units) && evn_units_here() == evn_units_get(loop->units, 0))
+    if (units_running(loop->units) && evn_units_here() == evn_units_get(loop->units, 0))
         return EVN_OK;
     return loop_may_begin(loop, "evn_loop_weights()");
 }
@@ -667,7 +672,8 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
                             : schedule_weights(loop->schedule, weight);
     loop->lists = loop->even = 0;
     for (int u = 0; u < loop->count; u++)
-        for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
+        for (int i = 0; i < 2; i++)
+            if (loop->worker[u].subteams[i]) subteams_forget(loop->worker[u].subteams[i]);
     return status;
 }
 
@@ -682,8 +688,8 @@ evn_status evn_loop_stealing(evn_loop *loop, int allowed) {
 
 evn_loop_info evn_loop_about(const evn_loop *loop) {
     NEED_OR((evn_loop_info){0}, loop, "a loop");
-    return (evn_loop_info){loop->units, loop->cluster, loop->first, loop->failed_unit,
-                           loop->generation};
+    return (evn_loop_info){loop->units,      loop->cluster, loop->first, loop->failed_unit,
+                           loop->generation, loop->borns,   loop->born};
 }
 
 const evn_schedule *evn_loop_schedule(const evn_loop *loop) {

@@ -144,12 +144,12 @@ evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int sp
 
 /* ---- regions in place ---------------------------------------------------------------------- */
 
-int regions_may_stay(const evn_loop *loop) {
+static int regions_may_stay(const evn_loop *loop) {
     return loop->place && !loop->cluster && evn_place_spaces(loop->place) == 1 &&
            !loop->worker[0].noted;
 }
 
-void regions_begin(evn_loop *loop) {
+static void regions_begin(evn_loop *loop) {
     loop->in_place = 0;
     if (loop->bearing || !regions_may_stay(loop)) return;
     loop->use = (struct place_use){
@@ -162,7 +162,7 @@ void regions_begin(evn_loop *loop) {
     if (!loop->in_place) loop->version = place_version(loop->place);
 }
 
-evn_status regions_end(evn_loop *loop, evn_status status) {
+static evn_status regions_end(evn_loop *loop, evn_status status) {
     if (loop->in_place) {
         const evn_status ended = place_use_end(loop->place, &loop->use);
         loop->in_place = 0;
@@ -178,6 +178,14 @@ evn_status regions_end(evn_loop *loop, evn_status status) {
         loop->host[i] = loop->region[i] < 0 ? NULL : evn_place_host(loop->place, loop->region[i]);
     return EVN_OK;
 }
+
+const struct region_ops region_ops = {.acquire = regions_acquire,
+                                      .release = regions_release,
+                                      .may_stay = regions_may_stay,
+                                      .begin = regions_begin,
+                                      .end = regions_end,
+                                      .at = evn_place_at,
+                                      .host = evn_place_host};
 
 evn_status regions_check_numbers(int tasks, int regions, const int *region) {
     for (size_t i = 0; i < (size_t)tasks * (size_t)regions; i++)
@@ -296,13 +304,14 @@ void regions_room_close(const evn_loop *loop, struct regions_room *room) {
     *room = (struct regions_room){0};
 }
 
-void regions_forget(struct worker *w) {
-    free(w->region);
-    free(w->mode);
-    free(w->noted);
-    w->region = NULL;
-    w->mode = NULL;
-    w->noted = NULL;
+static void regions_close(evn_loop *loop) {
+    free(loop->region);
+    free(loop->access);
+    free(loop->host);
+    loop->host = NULL;
+    loop->region = NULL;
+    loop->access = NULL;
+    loop->regions = 0;
 }
 
 void loop_forget_place(evn_loop *loop) {
@@ -328,16 +337,6 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     status = loop_tell_memory(loop);
     if (status) loop_forget_place(loop);
     return status;
-}
-
-void regions_close(evn_loop *loop) {
-    free(loop->region);
-    free(loop->access);
-    free(loop->host);
-    loop->host = NULL;
-    loop->region = NULL;
-    loop->access = NULL;
-    loop->regions = 0;
 }
 
 evn_status loop_collect(const evn_loop *loop) {

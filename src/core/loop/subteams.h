@@ -6,9 +6,9 @@
 
 struct subteams;
 
-/* Tasks have other weights: discards the division. NULL: nothing. */
-void subteams_forget(struct subteams *s);
-
-void subteams_close(struct subteams *s);
+/* Tasks have other weights: discards the division. Weak, as what closes them: bodies that never
+ * call evn_batch_share() link no subteams. */
+void subteams_forget(struct subteams *s) __attribute__((weak));
+void subteams_close(struct subteams *s) __attribute__((weak));
 
 #endif

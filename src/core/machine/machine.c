@@ -113,6 +113,7 @@ static void describe(evn_machine *m) {
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(m->processor, sizeof m->processor, "%s",
              name ? name : (m->about.here ? "unknown processor" : "synthetic processor"));
+    m->about.processor = m->processor;
 }
 
 static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
@@ -226,10 +227,6 @@ evn_status evn_machine_keep_to(const evn_machine *m) {
                     strerror(error));
 }
 
-const char *evn_machine_processor(const evn_machine *m) {
-    NEED_OR("", m, "a machine");
-    return m->processor;
-}
 uint64_t evn_machine_memory_available(const evn_machine *m) {
     return !m || m->about.here ? memory_available("") : m->about.memory;
 }

@@ -71,11 +71,12 @@ struct evn_schedule {
 };
 
 /* A schedule that is a part of another one: it has that one's problem, and no pool. Other weights
- * and tasks come to it after the whole has them. */
+ * and tasks come to it after the whole has them. schedule_change_part() is weak: only changes call
+ * it, and they link it. */
 evn_status schedule_open_part(evn_schedule **out, const struct policy *policy,
                               const evn_schedule *whole);
 evn_status schedule_change_part(evn_schedule *part, const evn_schedule *whole,
-                                const struct origins *o);
+                                const struct origins *o) __attribute__((weak));
 
 /* Steps of learning: EVN_USAGE for owners or times that are none, *total of all times; then the
  * policy learns s->passed instances. */
@@ -101,8 +102,9 @@ evn_status policy_change_repair(evn_schedule *s, const struct origins *o);
 void policy_change_fit(evn_schedule *s);
 
 /* Owners of consecutive tasks in the order of the units, as many of each as `owner` has; `count`
- * gets the numbers, U entries. In place, too. */
-void policy_consecutive(const int *owner, int tasks, int units, int *count, int *to);
+ * gets the numbers, U entries. In place, too. Weak, as schedule_change_part(). */
+void policy_consecutive(const int *owner, int tasks, int units, int *count, int *to)
+    __attribute__((weak));
 
 /* Consecutive tasks, n/U each, the remainder to the first units. */
 void policy_static(int tasks, int units, int *owner);

@@ -163,23 +163,17 @@ const char *evn_schedule_text(const evn_schedule *s) {
     NEED_OR("", s, "a schedule");
     return s->text;
 }
-int evn_schedule_chunk(const evn_schedule *s) {
-    NEED_OR(0, s, "a schedule");
-    return s->chunk;
-}
 const int *evn_schedule_owner(const evn_schedule *s) {
     NEED_OR(NULL, s, "a schedule");
     return s->owner;
 }
-const int *evn_schedule_order(const evn_schedule *s) {
-    NEED_OR(NULL, s, "a schedule");
-    return s->chunk ? s->order : NULL;
-}
-int evn_schedule_instance(const evn_schedule *s) {
-    NEED_OR(0, s, "a schedule");
-    return s->instance;
-}
+int schedule_chunk(const evn_schedule *s) { return s->chunk; }
+int schedule_instance(const evn_schedule *s) { return s->instance; }
 int schedule_settled(const evn_schedule *s) { return s->settled; }
+evn_schedule_info evn_schedule_about(const evn_schedule *s) {
+    NEED_OR((evn_schedule_info){0}, s, "a schedule");
+    return (evn_schedule_info){s->instance, s->chunk, s->chunk ? s->order : NULL, s->reassigns};
+}
 const evn_problem *evn_schedule_problem(const evn_schedule *s) {
     NEED_OR(NULL, s, "a schedule");
     return &s->problem;
@@ -369,11 +363,6 @@ char *evn_schedule_explain(const evn_schedule *s) {
 }
 
 int schedule_steals(const evn_schedule *s) { return s->policy->steals; }
-
-int evn_schedule_reassigns(const evn_schedule *s) {
-    NEED_OR(0, s, "a schedule");
-    return s->reassigns;
-}
 
 evn_status evn_schedule_reassign(const evn_schedule *s, int cores, int *share) {
     NEED(s, "a schedule");

@@ -4,8 +4,8 @@
 
 #include <evener/schedule.h>
 
-/* A number that changes whenever evn_schedule_owner(), evn_schedule_chunk() or evn_schedule_order()
- * may have changed. While it is constant and evn_schedule_chunk() is 0, a copy of the owners stays
+/* A number that changes whenever evn_schedule_owner(), or chunk or order of evn_schedule_about(),
+ * may have changed. While it is constant and the chunk is 0, a copy of the owners stays
  * valid. evn_schedule_learn() does not check owners in the schedule's own array. */
 unsigned schedule_version(const evn_schedule *schedule);
 
@@ -33,6 +33,9 @@ evn_status schedule_carried(evn_schedule *schedule, double bytes, double seconds
 
 /* 1 if the assignment will not change as long as tasks and units keep their speeds. */
 int schedule_settled(const evn_schedule *schedule);
+/* Of evn_schedule_about(). */
+int schedule_chunk(const evn_schedule *schedule);
+int schedule_instance(const evn_schedule *schedule);
 
 /* 1 if CPU units that have done their own tasks take tasks that other units have not begun, and do
  * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the

@@ -337,8 +337,7 @@ void binding_look(evn_unit *u, double now) {
         u->look = now + c->pause;
 }
 
-const char *evn_unit_binding(const evn_unit *u) {
-    NEED_OR("", u, "a unit");
+const char *unit_binding(const evn_unit *u) {
     const int state = atomic_load_explicit(&u->state, memory_order_relaxed);
     if (state == UNIT_TAKEN) return "taken";
     if (state == UNIT_LET_GO) return "let go";

@@ -38,4 +38,7 @@ static inline void unit_look(evn_unit *u, double now) {
     if (now >= u->look) binding_look(u, now);
 }
 
+/* How the unit's threads are bound, in a word (evn_unit_about()). */
+const char *unit_binding(const evn_unit *u);
+
 #endif

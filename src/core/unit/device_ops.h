@@ -30,6 +30,7 @@ struct device_ops {
     /* loops: a unit's devices */
     evn_status (*loop_open)(struct evn_loop *loop, struct worker *w, evn_unit *unit);
     void (*loop_close)(struct worker *w);
+    void (*split)(const struct evn_loop *loop, struct worker *w, int count);
     double (*run)(struct evn_loop *loop, evn_unit *unit, struct worker *w, double begin);
     evn_status (*mark)(struct evn_batch *b, int until);
     void (*forget)(struct in_flight *f);

@@ -108,8 +108,8 @@ evn_status leaders_status(const evn_units *all);
 
 /* ---- helpers.c ---- */
 
-/* Ends the threads of helpers_share(). */
-void helpers_close(evn_unit *u);
+/* Ends the threads of helpers_share(), where that is linked. */
+void helpers_close(evn_unit *u) __attribute__((weak));
 
 /* ---- devices.c: of struct device_ops ---- */
 

@@ -51,7 +51,7 @@ static evn_status check_caller(const evn_units *all) {
                         "units: \"%s\" belong to the thread that opened them, and "
                         "another one has a job for them",
                         all->text);
-    if (evn_units_running(all))
+    if (units_running(all))
         return evn_fail(EVN_USAGE,
                         "units: a job within a job of \"%s\"; the outer one must return first",
                         all->text);
@@ -81,8 +81,7 @@ static evn_status run_on(evn_units *all, enum who who, void (*job)(evn_unit *, v
     return EVN_OK;
 }
 
-int evn_units_running(const evn_units *all) {
-    NEED_OR(0, all, "units");
+int units_running(const evn_units *all) {
     return atomic_load_explicit(&all->working, memory_order_relaxed);
 }
 
@@ -104,7 +103,7 @@ void evn_unit_synchronize(evn_unit *u) {
     NEED_OR(, u, "a unit");
     evn_units *all = u->all;
     if (all->count == 1 || !all->threads) return;
-    if (!evn_units_running(all)) { /* outside of a job no other leader comes */
+    if (!units_running(all)) { /* outside of a job no other leader comes */
         evn_fail(EVN_USAGE,
                  "units: evn_unit_synchronize() by unit %d of \"%s\" outside of evn_units_run(), "
                  "in which every leader calls it",
@@ -199,7 +198,7 @@ void leaders_stop(evn_units *all) {
         if (all->unit[i].started) pthread_join(all->unit[i].thread, NULL);
         all->unit[i].started = 0;
     }
-    for (int i = 0; i < all->count; i++) helpers_close(&all->unit[i]);
+    for (int i = 0; helpers_close && i < all->count; i++) helpers_close(&all->unit[i]);
     spare_close(all);
     all->threads = 0;
     if (!pthread_equal(all->caller, pthread_self())) return;

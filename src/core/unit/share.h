@@ -47,4 +47,7 @@ evn_status units_remove(evn_units *units, int number);
 /* Times as long as a unit without evn_unit_slow() takes. */
 double unit_slowness(const evn_unit *unit);
 
+/* 1 while a job is at work on the units. */
+int units_running(const evn_units *all);
+
 #endif

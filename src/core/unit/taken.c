@@ -48,27 +48,20 @@ void taken_note(evn_unit *u, int place) {
     atomic_store(&t->id, me);
 }
 
-void evn_unit_reset_taken(evn_unit *u) {
-    NEED_OR(, u, "a unit");
-    for (int k = 0; u->threads && k < unit_threads(u); k++) {
-        const pid_t id = atomic_load(&u->threads[k].id);
-        if (id) begin(&u->threads[k], id);
-    }
-}
-
 /* Threads that have ended are in none of the sums. */
-double evn_unit_taken(const evn_unit *u) {
+double evn_unit_taken(const evn_unit *u, int anew) {
     NEED_OR(NAN, u, "a unit");
     double ran = 0, waited = 0;
     int counts = 0;
     for (int k = 0; u->threads && k < unit_threads(u); k++) {
-        const struct unit_thread *t = &u->threads[k];
+        struct unit_thread *t = &u->threads[k];
         const pid_t id = atomic_load(&t->id);
         double run, delay;
         if (!id || !taken_read(id, &run, &delay)) continue;
         counts = 1;
         ran += fmax(run - t->run, 0);
         waited += fmax(delay - t->delay, 0);
+        if (anew) begin(t, id);
     }
     if (!counts) return NAN;
     return ran + waited > 0 ? waited / (ran + waited) : 0;

@@ -203,7 +203,7 @@ evn_status evn_units_open(evn_units **out, const evn_machine *machine, const cha
 
 /* EVN_USAGE within a job: a leader cannot end the leaders. */
 static evn_status refuse_at_work(const evn_units *all, const char *what) {
-    if (!evn_units_running(all)) return EVN_OK;
+    if (!units_running(all)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "units: %s of \"%s\" from within a job of theirs; it must return first", what,
                     all->text);
@@ -258,7 +258,8 @@ void evn_units_close(evn_units *all) {
     if (is_here) leaders_stop(all);
     for (int i = 0; i < all->count; i++) {
         if (is_here) close_devices(&all->unit[i]);
-        if (is_here) helpers_close(&all->unit[i]); /* also for units that are only described */
+        if (is_here && helpers_close)
+            helpers_close(&all->unit[i]); /* also for units that are only described */
         if (is_here) team_close(&all->unit[i]);
         taken_close(&all->unit[i]);
         binding_close(&all->unit[i]);
@@ -267,9 +268,9 @@ void evn_units_close(evn_units *all) {
     free(all);
 }
 
-const evn_machine *evn_units_machine(const evn_units *all) {
-    NEED_OR(NULL, all, "units");
-    return all->machine;
+evn_units_info evn_units_about(const evn_units *all) {
+    NEED_OR((evn_units_info){0}, all, "units");
+    return (evn_units_info){all->machine, all->gpus, all->devices, units_running(all)};
 }
 const char *evn_units_text(const evn_units *all) {
     NEED_OR("", all, "units");
@@ -278,10 +279,6 @@ const char *evn_units_text(const evn_units *all) {
 int evn_units_count(const evn_units *all) {
     NEED_OR(0, all, "units");
     return all->count;
-}
-int evn_units_gpus(const evn_units *all) {
-    NEED_OR(0, all, "units");
-    return all->gpus;
 }
 evn_unit *evn_units_get(const evn_units *all, int number) {
     NEED_OR(NULL, all, "units");
@@ -300,13 +297,9 @@ int evn_unit_cores(const evn_unit *u) {
     NEED_OR(0, u, "a unit");
     return u->cores;
 }
-double evn_unit_speed(const evn_unit *u) {
-    NEED_OR(0, u, "a unit");
-    return u->speed;
-}
-int evn_unit_core_kind(const evn_unit *u) {
-    NEED_OR(-1, u, "a unit");
-    return u->kind;
+evn_unit_info evn_unit_about(const evn_unit *u) {
+    NEED_OR((evn_unit_info){0}, u, "a unit");
+    return (evn_unit_info){unit_binding(u), u->speed, u->kind, u->device};
 }
 double unit_slowness(const evn_unit *u) { return u->slowness; }
 void evn_unit_slow(evn_unit *u, double factor) {
@@ -333,12 +326,4 @@ evn_device *evn_unit_device(const evn_unit *u, int i) {
 evn_queue *evn_unit_queue(const evn_unit *u, int i) {
     NEED_OR(NULL, u, "a unit");
     return u->queue && i >= 0 && i < u->devices ? u->queue[i] : NULL;
-}
-int evn_unit_device_number(const evn_unit *u, int i) {
-    NEED_OR(-1, u, "a unit");
-    return i >= 0 && i < u->devices ? u->device + i : -1;
-}
-int evn_units_devices(const evn_units *all) {
-    NEED_OR(0, all, "units");
-    return all->devices;
 }

@@ -601,7 +601,7 @@ static void work(struct emulated_queue *q, struct command *c) {
         fail_device(e, describe(c, what, sizeof what),
                     c->is_resident ? "its groups all wait for each other"
                                    : "a group waits for another one, which takes "
-                                     "evn_launch_resident()");
+                                     "EVN_ALL_RESIDENT");
 }
 
 static void command_free(struct command *c) {

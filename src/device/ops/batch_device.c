@@ -134,8 +134,7 @@ evn_status evn_batch_launch(const evn_batch *b, const evn_kernel_source *source,
     evn_kernel *kernel = NULL;
     evn_status status = evn_kernel_get(evn_unit_device(b->unit, b->device), source, name, &kernel);
     if (status) return status;
-    return evn_launch(evn_batch_queue(b), kernel, groups, evn_kernel_items(kernel), argument,
-                      arguments);
+    return evn_launch(evn_batch_queue(b), kernel, groups, 0, argument, arguments);
 }
 
 void batch_forget(struct in_flight *f) { close_table(&f->table); }

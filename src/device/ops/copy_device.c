@@ -244,5 +244,5 @@ evn_status copies_launch(const struct copies *c, evn_queue *queue, evn_kernel *k
     if (!c->pieces) return EVN_OK;
     const evn_argument argument[] = {
         {.buffer = from}, {.buffer = to}, {.buffer = c->block_buffer}, {.buffer = c->piece_buffer}};
-    return evn_launch(queue, kernel, c->pieces, EXCHANGE_ITEMS, argument, 4);
+    return evn_launch(queue, kernel, c->pieces, 0, argument, 4);
 }

@@ -16,5 +16,5 @@ evn_status space_copy(const struct space *from, size_t from_at, const struct spa
                       size_t to_at, void *host, size_t bytes) {
     if (!from->device) return evn_copy_to_device(to->queue, to->buffer, to_at, host, bytes);
     if (!to->device) return evn_copy_to_host(from->queue, host, from->buffer, from_at, bytes);
-    return evn_copy_peer(to->queue, to->buffer, to_at, from->device, from->buffer, from_at, bytes);
+    return evn_copy_buffer(to->queue, to->buffer, to_at, from->buffer, from_at, bytes);
 }

@@ -107,5 +107,5 @@ evn_status end_copy_in(const struct end *e, size_t at, const void *from, size_t 
 
 evn_status end_copied_in(const struct end *e) {
     evn_status status = evn_event_record(e->arrived, e->copies);
-    return status ? status : evn_event_finish(e->arrived);
+    return status ? status : evn_event_finish(e->arrived, NULL);
 }

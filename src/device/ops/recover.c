@@ -159,7 +159,7 @@ evn_status evn_recovery_keep(evn_recovery *r, int step) {
     const evn_loop *loop = r->loop;
     if (step < 0)
         return evn_fail(EVN_USAGE, "recovery: step %d to be kept, expected 0 or more", step);
-    if (!evn_units_devices(loop->units) || is_kept(r, step)) return EVN_OK;
+    if (!evn_units_about(loop->units).devices || is_kept(r, step)) return EVN_OK;
     if (!loop->place)
         return evn_fail(EVN_USAGE, "recovery: the loop's tasks have no regions that could be kept; "
                                    "evn_loop_place() lets them follow tasks");

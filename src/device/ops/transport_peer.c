@@ -17,8 +17,8 @@ static void close_message(struct message *m) { (void)m; }
 static evn_status receive(struct message *m) {
     evn_status status = evn_queue_wait(m->to->copies, m->from->packed);
     return status ? status
-                  : evn_copy_peer(m->to->copies, m->to->inbox, m->in_at, m->from->on,
-                                  m->from->outbox, m->out_at, m->bytes);
+                  : evn_copy_buffer(m->to->copies, m->to->inbox, m->in_at, m->from->outbox,
+                                    m->out_at, m->bytes);
 }
 
 const struct transport transport_peer = {

@@ -26,7 +26,7 @@ static evn_status send(struct message *m) {
 }
 
 static evn_status wait_for_sender(struct message *m) {
-    return m->from->on ? evn_event_finish(m->ready) : EVN_OK;
+    return m->from->on ? evn_event_finish(m->ready, NULL) : EVN_OK;
 }
 
 static evn_status receive(struct message *m) {

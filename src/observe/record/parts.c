@@ -91,24 +91,18 @@ void evn_record_changes(FILE *out, const evn_changed *change, int changes) {
     fputc(']', out);
 }
 
-void evn_record_periods(FILE *out, double compute, double communication) {
+void evn_record_periods(FILE *out, double compute, double communication,
+                        const evn_loop_medians *m) {
     NEED_OR(, out, "a file");
     fputs("{\"compute_s\": ", out);
     json_number(out, compute);
     put(out, "communication_s", communication);
-    fputc('}', out);
-}
-
-void evn_record_median(FILE *out, const evn_loop_medians *m) {
-    NEED_OR(, out, "a file");
-    NEED_OR(, m, "medians");
-    fputs("{\"compute_s\": ", out);
-    json_number(out, m->compute_s);
-    put(out, "communication_s", m->exchange_s);
-    put(out, "step_s", m->step_s);
-    put(out, "beside_s", m->beside_s);
-    put(out, "idle_s", m->idle_s);
-    put(out, "task_s", m->task_s);
+    if (m) {
+        put(out, "step_s", m->step_s);
+        put(out, "beside_s", m->beside_s);
+        put(out, "idle_s", m->idle_s);
+        put(out, "task_s", m->task_s);
+    }
     fputc('}', out);
 }
 
@@ -177,7 +171,7 @@ void evn_record_machine(FILE *out, const evn_machine *m) {
     NEED_OR(, m, "a machine");
     const evn_machine_info about = evn_machine_about(m);
     fputs("{\"processor\": ", out);
-    json_text(out, evn_machine_processor(m));
+    json_text(out, evn_machine_about(m).processor);
     put(out, "cores", evn_machine_cores(m));
     put(out, "packages", about.packages);
     put(out, "numa_nodes", about.numa_nodes);

@@ -78,7 +78,7 @@ static double imbalance(const struct recorded_loop *r) {
 static evn_status put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c) {
     const evn_device *device = evn_unit_device(unit, 0);
     const int rank = c ? evn_cluster_rank(c) : -1, cores = evn_unit_cores(unit);
-    const int first = c ? evn_cluster_first_unit(c, rank) : 0;
+    const int first = c ? evn_cluster_about(c).first[rank] : 0;
     int *core = malloc((size_t)cores * sizeof *core);
     if (!core) return EVN_MEMORY;
     for (int k = 0; k < cores; k++) core[k] = evn_unit_core_number(unit, k);
@@ -89,10 +89,10 @@ static evn_status put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c
         .gpu = evn_unit_is_gpu(unit),
         .cores = cores,
         .core = core,
-        .binding = evn_unit_binding(unit),
+        .binding = evn_unit_about(unit).binding,
         .device = device ? device_ops.traits(device)->name : NULL,
-        .taken = evn_unit_taken(unit),
-        .speed = evn_unit_speed(unit),
+        .taken = evn_unit_taken(unit, 0),
+        .speed = evn_unit_about(unit).speed,
     };
     put_unit_description(out, &is);
     fputc('\n', out);
@@ -105,9 +105,9 @@ static void put_sums(FILE *out, const struct recorded_loop *r) {
     put_text(out, "schedule", r->schedule);
     put(out, "imbalance", imbalance(r));
     fputs(",\n \"periods\": ", out);
-    evn_record_periods(out, r->totals.compute_s, r->totals.exchange_s);
+    evn_record_periods(out, r->totals.compute_s, r->totals.exchange_s, NULL);
     fputs(",\n \"median\": ", out);
-    evn_record_median(out, &r->median);
+    evn_record_periods(out, r->median.compute_s, r->median.exchange_s, &r->median);
     fputs(",\n \"transfers\": ", out);
     evn_record_transfers(out, &r->totals, r->ranks);
 }
@@ -181,13 +181,13 @@ static void put_devices(FILE *out, const char *device) {
 
 static void put_ranks(FILE *out, const evn_cluster *c) {
     if (!c) return;
-    put_text(out, "wire", evn_cluster_wire(c));
+    put_text(out, "wire", evn_cluster_about(c).wire);
     fputs(",\n\"ranks\": [", out);
     for (int r = 0, u = 0; r < evn_cluster_size(c); r++) {
         fprintf(out, "%s{\"host\": ", r ? ",\n " : "");
         json_text(out, evn_cluster_host(c, r));
         fputs(", \"units\": [", out);
-        for (const int from = u; u < evn_cluster_unit_count(c) && evn_cluster_rank_of(c, u) == r;
+        for (const int from = u; u < evn_cluster_about(c).units && evn_cluster_rank_of(c, u) == r;
              u++)
             fprintf(out, "%s%d", u > from ? ", " : "", u);
         fputs("]}", out);
@@ -350,7 +350,7 @@ static void put_command(FILE *out) {
 evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
                         const struct record_parts *parts) {
     const int count =
-        parts->cluster ? evn_cluster_unit_count(parts->cluster) : evn_units_count(parts->units);
+        parts->cluster ? evn_cluster_about(parts->cluster).units : evn_units_count(parts->units);
     const struct recorded_loop *main_loop = longest(loop, loops, count);
     struct recorded_loop sum = {.units = count,
                                 .schedule = main_loop ? main_loop->schedule : "none"};
@@ -381,7 +381,7 @@ evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
     }
     fputc(']', out);
     fputs(",\n\"machine\": ", out);
-    evn_record_machine(out, evn_units_machine(parts->units));
+    evn_record_machine(out, evn_units_about(parts->units).machine);
     put_command(out);
     fputs("}\n", out);
     free(sum.unit);

@@ -8,6 +8,7 @@
 #include "cluster/collective_record.h"
 #include "base/argument.h"
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,7 +206,7 @@ static evn_status make_room(void *arg, const struct cluster_record *said, const 
         all += told_bytes(&g->of[r]);
         if (r) failed = !(t->told[r] = malloc(told_bytes(&g->of[r])));
     }
-    t->units = evn_cluster_unit_count(t->cluster);
+    t->units = evn_cluster_about(t->cluster).units;
     if (!failed) {
         g->end = malloc((g->ends + 1) * sizeof *g->end);
         t->message = malloc((g->ends / 2 + 1) * sizeof *t->message);
@@ -231,7 +232,7 @@ static char *take_units(const struct gathering *g, int rank) {
         struct told_unit is;
         memcpy(&is, told + (size_t)u * sizeof is, sizeof is);
         struct loop_burst *burst = (void *)at; /* aligned, since units are 16 bytes each */
-        t->unit[evn_cluster_first_unit(t->cluster, rank) + u] =
+        t->unit[evn_cluster_about(t->cluster).first[rank] + u] =
             (struct trace_unit){rank, is.gpu, is.cores, is.bursts, is.bursts, burst};
         for (int i = 0; i < is.bursts; i++) {
             burst[i].is.begin = moment(g, rank, burst[i].is.begin);
@@ -331,14 +332,12 @@ int trace_units(const evn_trace *t) { return t->unit ? t->units : evn_units_coun
 int trace_ranks(const evn_trace *t) { return t->unit ? t->ranks : 1; }
 int trace_loops(const evn_trace *t) { return t->kept ? t->kept->loops : 1; }
 
-int evn_trace_units(const evn_trace *t) {
-    NEED_OR(0, t, "a trace");
-    return t->cluster && !t->unit ? 0 : trace_units(t);
-}
+/* Units that can be asked for. */
+static int units_here(const evn_trace *t) { return t->cluster && !t->unit ? 0 : trace_units(t); }
 
 int evn_trace_bursts(const evn_trace *t, int unit) {
     NEED_OR(0, t, "a trace");
-    const int units = evn_trace_units(t);
+    const int units = units_here(t);
     if (unit >= 0 && unit < units) return trace_unit(t, unit).bursts;
     evn_fail(EVN_USAGE, "trace: bursts of unit %d; those of %d units are here", unit, units);
     return 0;
@@ -348,30 +347,16 @@ evn_burst evn_trace_burst(const evn_trace *t, int unit, int i) {
     NEED_OR((evn_burst){0}, t, "a trace");
     const int count = evn_trace_bursts(t, unit);
     if (i >= 0 && i < count) return trace_burst(t, unit, i).is;
-    if (unit >= 0 && unit < evn_trace_units(t))
+    if (unit >= 0 && unit < units_here(t))
         evn_fail(EVN_USAGE, "trace: burst %d of unit %d, of which %d are here, from 0", i, unit,
                  count);
     return (evn_burst){0};
 }
 
-int evn_trace_messages(const evn_trace *t) {
-    NEED_OR(0, t, "a trace");
-    return t->messages;
-}
-
-evn_rank_message evn_trace_message(const evn_trace *t, int i) {
-    NEED_OR((evn_rank_message){0}, t, "a trace");
-    if (i >= 0 && i < t->messages) return t->message[i];
-    evn_fail(EVN_USAGE, "trace: message %d, of which %d are here, from 0", i, t->messages);
-    return (evn_rank_message){0};
-}
-
-double evn_trace_uncertainty(const evn_trace *t) {
-    NEED_OR(0, t, "a trace");
+evn_trace_info evn_trace_about(const evn_trace *t) {
+    NEED_OR((evn_trace_info){0}, t, "a trace");
     double most = 0;
-    for (int r = 0; t->cluster && r < t->ranks; r++) {
-        const double of = clock_uncertainty(&t->clock[r]);
-        if (of > most) most = of;
-    }
-    return most;
+    for (int r = 0; t->cluster && r < t->ranks; r++)
+        most = fmax(most, clock_uncertainty(&t->clock[r]));
+    return (evn_trace_info){units_here(t), t->messages, t->message, most};
 }

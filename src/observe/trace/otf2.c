@@ -142,8 +142,8 @@ static void find_origin(struct archive *a) {
         const double begin = trace_burst(a->of, u, 0).is.begin;
         if (!found++ || begin < a->origin) a->origin = begin;
     }
-    for (int i = 0; i < evn_trace_messages(a->of); i++) {
-        const double begin = evn_trace_message(a->of, i).send_begin;
+    for (int i = 0; i < a->of->messages; i++) {
+        const double begin = a->of->message[i].send_begin;
         if (!found++ || begin < a->origin) a->origin = begin;
     }
 }
@@ -195,10 +195,10 @@ static int by_time(const void *a, const void *b) {
 }
 
 static void put_messages(struct archive *a, int rank, struct end *end) {
-    const int n = evn_trace_messages(a->of), location = mail_of(a, rank);
+    const int n = a->of->messages, location = mail_of(a, rank);
     int ends = 0;
     for (int i = 0; i < n; i++) {
-        const evn_rank_message m = evn_trace_message(a->of, i);
+        const evn_rank_message m = a->of->message[i];
         if (m.from == rank) end[ends++] = (struct end){m.send_begin, 1, m};
         if (m.to == rank) end[ends++] = (struct end){m.receive_end, 0, m};
     }
@@ -239,14 +239,13 @@ static void put_changes(struct archive *a, int loop, OTF2_MetricRef metric) {
 }
 
 static evn_status put_events(struct archive *a) {
-    struct end *end = malloc((2 * (size_t)evn_trace_messages(a->of) + 1) * sizeof *end);
+    struct end *end = malloc((2 * (size_t)a->of->messages + 1) * sizeof *end);
     if (!end) return evn_fail(EVN_MEMORY, "trace: not enough memory for all messages");
     find_origin(a);
     check(a, a->call->Archive_OpenEvtFiles(a->to));
     for (int u = 0; u < trace_units(a->of); u++)
         for (int queue = 0; queue <= 1; queue++) put_bursts(a, u, queue);
-    for (int r = 0; r < trace_ranks(a->of) && evn_trace_messages(a->of); r++)
-        put_messages(a, r, end);
+    for (int r = 0; r < trace_ranks(a->of) && a->of->messages; r++) put_messages(a, r, end);
     OTF2_MetricRef metric = 0;
     for (int l = 0; l < trace_loops(a->of); l++)
         if (trace_has_changes(a->of, l)) put_changes(a, l, metric++);
@@ -332,7 +331,7 @@ static void put_locations(struct archive *a) {
                                 : OTF2_LOCATION_TYPE_CPU_THREAD,
                          name);
     }
-    for (int r = 0; r < trace_ranks(a->of) && evn_trace_messages(a->of); r++)
+    for (int r = 0; r < trace_ranks(a->of) && a->of->messages; r++)
         put_location(a, mail_of(a, r), r, OTF2_LOCATION_TYPE_CPU_THREAD, "messages");
 }
 
@@ -397,7 +396,7 @@ static evn_status put_definitions(struct archive *a) {
     put_ranks(a);
     put_locations(a);
     put_metrics(a);
-    if (evn_trace_messages(a->of)) status = put_communicator(a);
+    if (a->of->messages) status = put_communicator(a);
     check(a, a->call->Archive_CloseDefFiles(a->to));
     check(a, a->call->Archive_CloseGlobalDefWriter(a->to, a->definitions));
     return status;

@@ -170,7 +170,7 @@ static void collect(struct paraver *p) {
         at += count;
     }
     for (size_t i = 0; i < p->messages; i++) {
-        p->message[i] = evn_trace_message(p->of, (int)i);
+        p->message[i] = p->of->message[i];
         const evn_rank_message *m = &p->message[i];
         add(p, (struct line){nanoseconds(p, m->send_begin), 3, first_of(p, m->from),
                              nanoseconds(p, m->receive_end), 0, NULL, m, NULL});
@@ -206,7 +206,7 @@ static void find_origin(struct paraver *p) {
             if (!found++ || begin < p->origin) p->origin = begin;
         }
     for (size_t i = 0; i < p->messages; i++) {
-        const double begin = evn_trace_message(p->of, (int)i).send_begin;
+        const double begin = p->of->message[i].send_begin;
         if (!found++ || begin < p->origin) p->origin = begin;
     }
 }
@@ -387,6 +387,6 @@ evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE 
                         .loops = trace->kept,
                         .units = trace_units(trace),
                         .ranks = trace_ranks(trace),
-                        .messages = (size_t)evn_trace_messages(trace)};
+                        .messages = (size_t)trace->messages};
     return put_all(&p, noun, prv, pcf, row);
 }

@@ -210,10 +210,7 @@ evn_status evn_cluster_exchange(evn_cluster *c, evn_status mine, const evn_parce
     return EVN_OK;
 }
 
-void evn_cluster_exchanged(const evn_cluster *c, long long *messages, double *bytes) {
-    NEED_OR(, c, "a cluster");
-    NEED_OR(, messages, "where to put the messages");
-    NEED_OR(, bytes, "where to put the bytes");
+void parcels_sent(const evn_cluster *c, long long *messages, double *bytes) {
     *messages = c->parcels ? c->parcels->messages : 0;
     *bytes = c->parcels ? c->parcels->bytes : 0;
 }

@@ -33,13 +33,6 @@ const evn_wire_host *cluster_host(const evn_cluster *c) { return &c->host; }
 void cluster_lock(evn_cluster *c) { pthread_mutex_lock(&c->lock); }
 void cluster_unlock(evn_cluster *c) { pthread_mutex_unlock(&c->lock); }
 
-const evn_wire_kind *evn_cluster_wire_of(evn_cluster *c, evn_wire **wire) {
-    NEED_OR(NULL, c, "a cluster");
-    NEED_OR(NULL, wire, "where to put the wire");
-    *wire = c->wire;
-    return c->kind;
-}
-
 _Noreturn void cluster_abort(evn_cluster *c) {
     const char *host = evn_cluster_host(c, c->rank);
     fprintf(stderr, "evener: rank %d%s%s: %s\n", c->rank, *host ? " on " : "", host, evn_message());
@@ -197,24 +190,25 @@ int evn_cluster_size(const evn_cluster *c) {
     NEED_OR(0, c, "a cluster");
     return c->size;
 }
-const char *evn_cluster_wire(const evn_cluster *c) {
-    NEED_OR("", c, "a cluster");
-    return c->kind ? c->kind->name : "alone";
+evn_cluster_info evn_cluster_about(const evn_cluster *c) {
+    NEED_OR((evn_cluster_info){0}, c, "a cluster");
+    evn_cluster_info info = {.wire = c->kind ? c->kind->name : "alone",
+                             .cores = c->share,
+                             .restarts = c->kind ? wire_processes_restarts() : 0,
+                             .failed = c->broken,
+                             .stopping = c->stopping,
+                             .units = c->first[c->size],
+                             .first = c->first,
+                             .speed = c->speed,
+                             .kind = c->kind,
+                             .ends = c->wire};
+    parcels_sent(c, &info.messages, &info.message_bytes);
+    return info;
 }
 
-int evn_cluster_launched(void) { return wire_plugin_detected() ? wire_plugin_rank() : -1; }
-int evn_cluster_speaks(void) { return wire_plugin_first(); }
-int evn_cluster_restarts(const evn_cluster *c) {
-    NEED_OR(0, c, "a cluster");
-    return c->kind ? wire_processes_restarts() : 0;
-}
-int evn_cluster_failed(const evn_cluster *c) {
-    NEED_OR(0, c, "a cluster");
-    return c->broken;
-}
-int evn_cluster_stopping(const evn_cluster *c) {
-    NEED_OR(0, c, "a cluster");
-    return c->stopping;
+int evn_cluster_launched(int *speaks) {
+    if (speaks) *speaks = wire_plugin_first();
+    return wire_plugin_detected() ? wire_plugin_rank() : -1;
 }
 void evn_cluster_stop_on(evn_cluster *c, const volatile int *flag) {
     NEED_OR(, c, "a cluster");
@@ -240,7 +234,9 @@ static evn_status introduce(evn_cluster *c) {
     const struct hello mine = hello();
     struct record all = {0};
     c->hello = malloc(sizeof *c->hello * (size_t)c->size);
-    if (!c->hello) return evn_fail(EVN_MEMORY, "cluster: no memory for %d ranks", c->size);
+    c->first = calloc((size_t)c->size + 1, sizeof *c->first);
+    if (!c->hello || !c->first)
+        return evn_fail(EVN_MEMORY, "cluster: no memory for %d ranks", c->size);
     c->hello[c->rank] = mine;
     if (!c->kind) return EVN_OK;
     evn_status status = tree_open(&c->tree, c->kind, c->wire, cluster_tag(c, CLUSTER_CONTROL));
@@ -301,12 +297,6 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
     if (&decisions && c->size > 1) decisions.join(c->rank);
     *out = c;
     return EVN_OK;
-}
-
-evn_status evn_cluster_open_comm(evn_cluster **out, int comm) {
-    char how[64];
-    snprintf(how, sizeof how, "mpi:comm=%d", comm);
-    return evn_cluster_open(out, how);
 }
 
 void evn_cluster_close(evn_cluster *c, evn_status status) {

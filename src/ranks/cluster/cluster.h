@@ -48,7 +48,7 @@ enum cluster_use {
     CLUSTER_MOVES,     /* migrating tasks, and states */
     CLUSTER_PARCELS,   /* parcels of evn_cluster_exchange() */
     CLUSTER_EXCHANGES, /* faces between ranks */
-    CLUSTER_PROGRAM,   /* callers of evn_cluster_wire_of() */
+    CLUSTER_PROGRAM,   /* users of evn_cluster_about().ends */
     CLUSTER_USES
 };
 

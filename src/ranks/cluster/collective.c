@@ -99,7 +99,7 @@ static evn_status own_units(struct record *out, const evn_units *mine, const dou
     for (int u = 0; u < told.units; u++) told.cores += evn_unit_cores(evn_units_get(mine, u));
     evn_status status = record_add(out, &told, sizeof told);
     for (int u = 0; !status && u < told.units; u++) {
-        const double s = speed ? speed[u] : evn_unit_speed(evn_units_get(mine, u));
+        const double s = speed ? speed[u] : evn_unit_about(evn_units_get(mine, u)).speed;
         if (!(s > 0 && s <= 1e300))
             return evn_fail(EVN_USAGE, "cluster: the speed of unit %d is %g, not above 0", u, s);
         status = record_add(out, &s, sizeof s);
@@ -160,27 +160,9 @@ evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double
     return status;
 }
 
-int evn_cluster_unit_count(const evn_cluster *c) {
-    NEED_OR(0, c, "a cluster");
-    return c->first ? c->first[c->size] : 0;
-}
-
-const double *evn_cluster_speeds(const evn_cluster *c) {
-    NEED_OR(NULL, c, "a cluster");
-    return c->speed;
-}
-
-int evn_cluster_first_unit(const evn_cluster *c, int rank) {
-    NEED_OR(-1, c, "a cluster");
-    if (c->first && rank >= 0 && rank < c->size) return c->first[rank];
-    evn_fail(EVN_USAGE, "cluster: the first unit of rank %d; there are ranks 0 to %d, %s", rank,
-             c->size - 1, c->first ? "with units" : "whose units evn_cluster_units() tells first");
-    return -1;
-}
-
 int evn_cluster_rank_of(const evn_cluster *c, int unit) {
     NEED_OR(-1, c, "a cluster");
-    const int units = c->first ? c->first[c->size] : 0;
+    const int units = c->first[c->size];
     if (unit < 0 || unit >= units) {
         evn_fail(EVN_USAGE, "cluster: the rank of unit %d; all ranks together have %d units", unit,
                  units);

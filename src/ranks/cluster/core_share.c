@@ -59,8 +59,3 @@ evn_status evn_cluster_machine(evn_cluster *c, evn_machine **out, int wanted, in
     }
     return status;
 }
-
-const char *evn_cluster_cores(const evn_cluster *c) {
-    NEED_OR("", c, "a cluster");
-    return c->share;
-}

@@ -19,7 +19,7 @@ struct evn_cluster {
     int next_tag[CLUSTER_USES];
     struct carriage *carriage; /* point-to-point channels; NULL: no ranks */
     /* evn_cluster_units() */
-    int *first; /* [size + 1] */
+    int *first; /* [size + 1]; 0 before */
     double *speed;
     struct parcels *parcels; /* NULL: no all-to-all yet */
     struct message_log *log; /* NULL: not logged */
@@ -45,6 +45,8 @@ void cluster_carry_close(evn_cluster *cluster);
 
 /* Closes the channels of evn_cluster_exchange(). */
 void parcels_close(evn_cluster *cluster);
+/* Messages and bytes that it has sent. */
+void parcels_sent(const evn_cluster *cluster, long long *messages, double *bytes);
 
 #define MEET_TO_CLOSE "evn_cluster_close()"
 

@@ -65,7 +65,7 @@ static evn_status move_open(const evn_distributed *d, struct move *m) {
 }
 
 static double speed_of(const evn_distributed *d, int unit) {
-    return evn_unit_speed(evn_units_get(d->units, unit));
+    return evn_unit_about(evn_units_get(d->units, unit)).speed;
 }
 
 static double mean_speed(const evn_distributed *d) {

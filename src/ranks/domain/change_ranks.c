@@ -179,9 +179,9 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
     learn_carry(d);
     evn_status status = schedule_change(d->loop->schedule, d->of);
     if (status) return status;
-    *d->room->decision = (struct decision){
-        .chunk = d->loop->together->draws ? evn_schedule_chunk(d->loop->schedule) : 0,
-        .instance = evn_schedule_instance(d->loop->schedule)};
+    *d->room->decision =
+        (struct decision){.chunk = d->loop->together->draws ? schedule_chunk(d->loop->schedule) : 0,
+                          .instance = schedule_instance(d->loop->schedule)};
     *bytes = decision_bytes(d->of);
     memcpy(d->room->decision + 1, evn_schedule_owner(d->loop->schedule),
            *bytes - sizeof *d->room->decision);

@@ -1,5 +1,6 @@
 /* Tasks distributed over ranks: opening, closing, questions. */
 #include "domain/inside.h"
+#include "unit/share.h"
 #include "base/argument.h"
 #include "schedule/problem.h"
 #include <stdlib.h>
@@ -13,7 +14,7 @@ evn_status distributed_may(const evn_distributed *d, const char *what) {
                         "distributed: %s after a call that failed in the middle (%s); the object "
                         "can only be closed",
                         what, evn_status_text(d->broken));
-    if (evn_units_running(d->units))
+    if (units_running(d->units))
         return evn_fail(EVN_USAGE,
                         "distributed: %s while the units are at work, from within a body or a job",
                         what);
@@ -44,7 +45,7 @@ evn_status distributed_open_loop(evn_distributed *d) {
     const int units = evn_units_count(d->units);
     double *speed = malloc((size_t)units * sizeof *speed);
     if (!speed) return evn_fail(EVN_MEMORY, "distributed: no memory for %d units", units);
-    for (int u = 0; u < units; u++) speed[u] = evn_unit_speed(evn_units_get(d->units, u));
+    for (int u = 0; u < units; u++) speed[u] = evn_unit_about(evn_units_get(d->units, u)).speed;
     const evn_problem problem = {.tasks = d->tasks,
                                  .weight = d->weight,
                                  .units = units,
@@ -172,7 +173,7 @@ static evn_status meet_first(evn_distributed *d, const evn_distribution *own, ev
 evn_status evn_distributed_open(evn_distributed **out, const evn_distribution *own) {
     NEED_OUT(out);
     NEED(own, "this rank's tasks");
-    if (own->units && evn_units_running(own->units))
+    if (own->units && units_running(own->units))
         return evn_fail(EVN_USAGE, "distributed: evn_distributed_open() while the units are at "
                                    "work, from within a body or a job");
     evn_distributed *d = calloc(1, sizeof *d);
@@ -230,6 +231,7 @@ void evn_distributed_close(evn_distributed *d) {
 evn_rank_part evn_distributed_part(const evn_distributed *d) {
     NEED_OR((evn_rank_part){0}, d, "distributed tasks");
     return (evn_rank_part){.tasks = d->tasks,
+                           .sum = d->sum,
                            .loop = d->loop,
                            .region = d->region,
                            .origin = d->origin,
@@ -237,11 +239,4 @@ evn_rank_part evn_distributed_part(const evn_distributed *d) {
                            .from = d->fars,
                            .to = d->reads,
                            .carried = d->carried};
-}
-
-long long evn_distributed_sum(const evn_distributed *d, int rank) {
-    NEED_OR(-1, d, "distributed tasks");
-    if (rank >= 0 && rank <= d->size) return d->sum[rank];
-    evn_fail(EVN_USAGE, "distributed: tasks below rank %d; expected 0 to %d", rank, d->size);
-    return -1;
 }

@@ -7,6 +7,7 @@
  * and only then owners may come back. So a step costs a rank what its own tasks do. */
 #include <evener/clock.h>
 #include "domain/exchange_ranks.h"
+#include "unit/share.h"
 #include "domain/loop_ranks.h"
 #include "loop/rank_ops.h"
 #include "base/checksum.h"
@@ -25,14 +26,14 @@
  * within. Until they are, a rank's first unit owns them. */
 void together_deal(evn_loop *loop, int *to_unit) {
     const evn_problem *p = loop->problem;
-    const int ranks = evn_cluster_size(loop->cluster);
+    const int ranks = evn_cluster_size(loop->cluster),
+              *first = evn_cluster_about(loop->cluster).first;
     double all = 0, speeds = 0, weight = 0, before = 0;
     for (int t = 0; t < p->tasks; t++) all += p->weight[t];
     for (int u = 0; u < p->units; u++) speeds += p->speed[u];
     int t = 0;
     for (int r = 0; r < ranks; r++) {
-        const int from = evn_cluster_first_unit(loop->cluster, r);
-        const int to = r + 1 < ranks ? evn_cluster_first_unit(loop->cluster, r + 1) : p->units;
+        const int from = first[r], to = first[r + 1];
         for (int u = from; u < to; u++) before += p->speed[u];
         if (from == loop->first) loop->lo = t;
         /* a task belongs to the rank in whose share its middle lies */
@@ -62,8 +63,8 @@ static void write_decision(evn_loop *loop, const void **down, size_t *bytes) {
     struct decision *d = loop->together->decision;
     const int *next = evn_schedule_owner(loop->schedule);
     /* without an assignment of tasks to ranks there is nothing to draw from */
-    *d = (struct decision){.chunk = loop->together->chunk ? evn_schedule_chunk(loop->schedule) : 0,
-                           .instance = evn_schedule_instance(loop->schedule),
+    *d = (struct decision){.chunk = loop->together->chunk ? schedule_chunk(loop->schedule) : 0,
+                           .instance = schedule_instance(loop->schedule),
                            .changed = memcmp(next, loop->together->next, n * sizeof *next) != 0};
     if (d->changed) memcpy(d + 1, next, n * sizeof *next);
     if (d->changed) lessons_forget(loop->schedule);
@@ -77,10 +78,10 @@ static evn_status decide_turn(void *arg, const struct cluster_record *of, const 
     evn_loop *loop = arg;
     struct decision *d = loop->together->decision;
     for (int r = 0; r < evn_cluster_size(loop->cluster); r++)
-        memcpy(loop->together->unit_s + evn_cluster_first_unit(loop->cluster, r), of[r].data,
+        memcpy(loop->together->unit_s + evn_cluster_about(loop->cluster).first[r], of[r].data,
                of[r].bytes);
     *d = (struct decision){.turn = lessons_note(loop->schedule, loop->together->unit_s)};
-    d->instance = evn_schedule_instance(loop->schedule);
+    d->instance = schedule_instance(loop->schedule);
     *down = d;
     *bytes = sizeof *d;
     return EVN_OK;
@@ -327,7 +328,7 @@ static evn_status open_decisions(evn_loop *loop) {
         if (status) return status;
     }
     memcpy(g->next, evn_schedule_owner(loop->schedule), n * sizeof *g->next);
-    g->chunk = evn_schedule_chunk(loop->schedule);
+    g->chunk = schedule_chunk(loop->schedule);
     g->draws = g->chunk > 0;
     return EVN_OK;
 }
@@ -413,8 +414,8 @@ static const struct rank_ops ops = {
 static evn_status join_cluster(evn_loop *loop, evn_cluster *cluster) {
     loop->cluster = cluster;
     loop->ranks = &ops;
-    loop->first = evn_cluster_first_unit(cluster, evn_cluster_rank(cluster));
-    if (evn_cluster_unit_count(cluster)) return EVN_OK;
+    loop->first = evn_cluster_about(cluster).first[evn_cluster_rank(cluster)];
+    if (evn_cluster_about(cluster).units) return EVN_OK;
     return evn_fail(EVN_USAGE, "loop: evn_loop_open_on() before evn_cluster_units(), which tells "
                                "all ranks of each one's units");
 }
@@ -422,7 +423,7 @@ static evn_status join_cluster(evn_loop *loop, evn_cluster *cluster) {
 static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *cluster) {
     evn_status status = join_cluster(loop, cluster);
     if (!status)
-        status = loop_check_count(schedule, evn_cluster_unit_count(cluster), " on all ranks");
+        status = loop_check_count(schedule, evn_cluster_about(cluster).units, " on all ranks");
     if (!status) status = loop_open_parts(loop, schedule);
     if (!status) status = open_decisions(loop);
     return begin(loop, schedule, status);
@@ -432,7 +433,7 @@ evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *sche
                             evn_cluster *cluster) {
     if (!cluster || evn_cluster_size(cluster) == 1) return evn_loop_open(out, units, schedule);
     if (out) *out = NULL;
-    if (units && evn_units_running(units))
+    if (units && units_running(units))
         return evn_fail(EVN_USAGE, "loop: evn_loop_open_on() while the units are at work, from "
                                    "within a body or a job");
     evn_status status = loop_make(out, units, schedule);

@@ -32,20 +32,16 @@ static int is_element(const evn_shared *s, const char *what, long long i, long l
     return 0;
 }
 
-int evn_shared_owner(const evn_shared *s, long long i) {
+int evn_shared_owner(const evn_shared *s, long long i, size_t *at) {
     if (!is_element(s, "evn_shared_owner()", i, s ? s->array.count : 0)) return -1;
-    return (int)(i / s->array.block % s->size);
+    const long long block = s->array.block, round = i / block / s->size;
+    if (at) *at = (size_t)(round * block + i % block) * s->array.bytes;
+    return (int)(i / block % s->size);
 }
 
 int evn_shared_is_here(const evn_shared *s, long long i) {
-    const int owner = evn_shared_owner(s, i);
+    const int owner = evn_shared_owner(s, i, NULL);
     return owner < 0 ? -1 : owner == s->rank;
-}
-
-size_t evn_shared_at(const evn_shared *s, long long i) {
-    if (!is_element(s, "evn_shared_at()", i, s ? s->array.count : 0)) return (size_t)-1;
-    const long long round = i / s->array.block / s->size;
-    return (size_t)(round * s->array.block + i % s->array.block) * s->array.bytes;
 }
 
 long long evn_shared_element(const evn_shared *s, long long k) {

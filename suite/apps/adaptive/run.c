@@ -110,10 +110,9 @@ static void leave_to_others(struct state *s) {
 }
 
 static evn_status make_born(struct state *s) {
-    int count;
-    const int *born = evn_loop_born(s->loop, &count);
+    const evn_loop_info is = evn_loop_about(s->loop);
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < count; i++) status = make(s, born[i]);
+    for (int i = 0; !status && i < is.borns; i++) status = make(s, is.born[i]);
     return status;
 }
 

@@ -34,7 +34,7 @@ evn_status counts_of_ranks(const evn_loop *loop, const struct fields *f,
     int count = 0;
     counts_now(f, funnel, mine);
     for (int i = 0; i < FT_COUNTS; i++) mine[i] -= before[i];
-    mine[FT_CONTEXTS] = evn_units_devices(units);
+    mine[FT_CONTEXTS] = evn_units_about(units).devices;
     add_devices(&r->run, mine);
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit_stats s = evn_loop_stats(loop, u);

@@ -129,7 +129,7 @@ static evn_problem tasks(const void *p) { return ft_tasks(((const struct state *
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    const int variant = s->variant && !evn_units_devices(units); /* which have it, too */
+    const int variant = s->variant && !evn_units_about(units).devices; /* which have it, too */
     if (!o->cluster && (variant || s->per_node))
         complain("warning: --%s is about ranks and changes nothing: there is one",
                  variant ? "variant" : "per-node");

@@ -228,7 +228,7 @@ void port_begin(void) {
     const int inner[3] = {x_block_size, y_block_size, z_block_size};
     if (stencil != 7 || code || comm_vars != num_vars || num_pes != 1)
         give_up("needs --stencil 7, --code 0, no --comm_vars, and one rank of MPI");
-    if (evn_units_gpus(evn_session_units(session))) give_up("bodies run on cores");
+    if (evn_units_about(evn_session_units(session)).gpus) give_up("bodies run on cores");
     for (int d = 0; d < 3; d++) wide[d] = inner[d] + 2;
     step[2] = 1, step[1] = wide[2], step[0] = (long long)wide[1] * wide[2],
     size = step[0] * wide[0];

@@ -30,7 +30,7 @@ static evn_status move(const void *way, size_t bytes) {
     case HOST_COPY: memcpy(w->target, w->host, bytes); return EVN_OK;
     case IN: status = evn_copy_to_device(w->queue, w->near, 0, w->host, bytes); break;
     case OUT: status = evn_copy_to_host(w->queue, w->host, w->near, 0, bytes); break;
-    case PEER: status = evn_copy_peer(w->queue, w->near, 0, w->other, w->far, 0, bytes); break;
+    case PEER: status = evn_copy_buffer(w->queue, w->near, 0, w->far, 0, bytes); break;
     }
     return status ? status : evn_queue_finish(w->queue);
 }

@@ -297,7 +297,7 @@ static evn_status copies(const struct pair *p) {
 
 /* The plug-in of the wire's MPI; NULL: the wire is none. */
 static const char *raw_name(const evn_cluster *cluster) {
-    const char *wire = evn_cluster_wire(cluster);
+    const char *wire = evn_cluster_about(cluster).wire;
     return !strncmp(wire, "Open MPI", 8) ? "evener-raw-openmpi.so"
            : !strncmp(wire, "MPICH", 5)  ? "evener-raw-mpich.so"
                                          : NULL;
@@ -311,7 +311,7 @@ static evn_status raw_open(struct pair *p) {
         return evn_fail(EVN_USAGE,
                         "bench put: --raw %s: the wire is \"%s\", and MPI by itself "
                         "needs one of MPI, as under mpirun",
-                        asked.raw, evn_cluster_wire(p->cluster));
+                        asked.raw, evn_cluster_about(p->cluster).wire);
     const void *functions = NULL;
     evn_status status = EVN_MISSING;
     if (name)

@@ -136,7 +136,7 @@ static int run_set(const struct comparison *s, const char *set,
     int code = open_set(s, set, &units, &m);
     if (code) return code;
     *units_count = evn_units_count(units);
-    *gpus = evn_units_gpus(units);
+    *gpus = evn_units_about(units).gpus;
     double *speed = malloc(sizeof *speed * (size_t)*units_count);
     if (!speed) code = EXIT_FAILED;
     for (int way = 0; !code && way < WAYS; way++) {

@@ -15,8 +15,8 @@ enum { TAG = 32000 };
 
 evn_status pair_ends_open(struct pair_ends *e, evn_cluster *cluster, int to, int from, int tag,
                           size_t max) {
-    evn_wire *wire;
-    *e = (struct pair_ends){.kind = evn_cluster_wire_of(cluster, &wire)};
+    evn_wire *wire = evn_cluster_about(cluster).ends;
+    *e = (struct pair_ends){.kind = evn_cluster_about(cluster).kind};
     evn_status status = e->kind->mail_open(&e->out, wire, to, tag, 1, max);
     return status ? status : e->kind->mail_open(&e->in, wire, from, tag, 0, max);
 }
@@ -122,8 +122,8 @@ static evn_status examine(struct pair *p) {
     if (evn_cluster_size(p->cluster) < 2)
         return evn_fail(EVN_USAGE, "%s: --wire: there is one rank; it takes two", p->study->name);
     if (p->page)
-        fprintf(p->page, "%s, %d ranks, medians of %d samples\n", evn_cluster_wire(p->cluster),
-                evn_cluster_size(p->cluster), p->repeat);
+        fprintf(p->page, "%s, %d ranks, medians of %d samples\n",
+                evn_cluster_about(p->cluster).wire, evn_cluster_size(p->cluster), p->repeat);
     evn_status status = prepare(p);
     if (!status) status = evn_cluster_agree(p->cluster, p->study->run(p));
     pair_ends_close(&p->ends);
@@ -135,7 +135,7 @@ static evn_status examine(struct pair *p) {
 static cJSON *begin_record(const evn_cluster *cluster) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
-    cJSON_AddStringToObject(root, "wire", evn_cluster_wire(cluster));
+    cJSON_AddStringToObject(root, "wire", evn_cluster_about(cluster).wire);
     cJSON_AddNumberToObject(root, "ranks", evn_cluster_size(cluster));
     return root;
 }

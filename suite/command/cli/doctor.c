@@ -113,7 +113,7 @@ static void look_at_binding(struct finding *f, const evn_machine *m) {
     if (status) {
         say(f, "%s", evn_message());
         advise(f, "the system does not do as it says; EVENER_BIND=none works without binding");
-    } else if (strcmp(evn_unit_binding(evn_units_get(units, 0)), "none") != 0) {
+    } else if (strcmp(evn_unit_about(evn_units_get(units, 0)).binding, "none") != 0) {
         say(f, "works");
     } else {
         say(f, "threads are not bound%s", bind ? ", as EVENER_BIND says" : "");

@@ -81,12 +81,12 @@ static void print_auto(const evn_units *units) {
     int differ = 0;
     printf("units      auto means %s here", evn_units_text(units));
     for (int u = 0; u < n; u++)
-        differ |= evn_unit_core_kind(evn_units_get(units, u)) !=
-                  evn_unit_core_kind(evn_units_get(units, 0));
+        differ |= evn_unit_about(evn_units_get(units, u)).kind !=
+                  evn_unit_about(evn_units_get(units, 0)).kind;
     for (int u = 0; differ && u < n; u++)
-        printf("%s%.3g", u ? ", " : "; speeds ", evn_unit_speed(evn_units_get(units, u)));
+        printf("%s%.3g", u ? ", " : "; speeds ", evn_unit_about(evn_units_get(units, u)).speed);
     printf("\n           %s\n",
-           evn_units_gpus(units)
+           evn_units_about(units).gpus
                ? "a unit of each device, and of each part's other cores"
                : "a unit of each part; run looks whether its tasks want others, and says so");
 }
@@ -148,7 +148,7 @@ static void claim_nothing(void) { setenv("EVENER_CLAIMS", "", 1); }
 
 static void print(const evn_machine *m) {
     char a[32], b[32];
-    printf("processor  %s\n", evn_machine_processor(m));
+    printf("processor  %s\n", evn_machine_about(m).processor);
     info_print_cores(m);
     info_print_picture(m);
     for (int level = 1; level <= 3; level++) {
@@ -179,9 +179,9 @@ static void print(const evn_machine *m) {
 
 /* How the threads of units are bound, by one that was opened. */
 static const char *binding_of(const evn_units *units) {
-    const evn_machine *m = evn_units_machine(units);
+    const evn_machine *m = evn_units_about(units).machine;
     const char *said = secure_getenv("EVENER_BIND"),
-               *is = evn_unit_binding(evn_units_get(units, 0));
+               *is = evn_unit_about(evn_units_get(units, 0)).binding;
     if (!evn_machine_about(m).here) return "none: this is not the machine we run on";
     if (!strcmp(is, "core")) return "works: each leader runs on its own core and nowhere else";
     if (!strcmp(is, "unit")) return "works: each thread runs on the cores of its unit";

@@ -34,7 +34,7 @@ static void count_devices(const evn_machine *m, char *text, size_t size) {
 static void describe(struct info_rank *mine, const evn_cluster *cluster, const evn_machine *m) {
     snprintf(mine->host, sizeof mine->host, "%s",
              evn_cluster_host(cluster, evn_cluster_rank(cluster)));
-    snprintf(mine->how, sizeof mine->how, "%s", evn_cluster_cores(cluster));
+    snprintf(mine->how, sizeof mine->how, "%s", evn_cluster_about(cluster).cores);
     count_devices(m, mine->devices, sizeof mine->devices);
     while (mine->cores < evn_machine_cores(m) && mine->cores < 1024) {
         mine->core[mine->cores] = evn_machine_core_number(m, mine->cores);
@@ -54,7 +54,7 @@ int info_ranks(evn_cluster *cluster, evn_machine **machine, struct info_rank **a
 }
 
 void info_print_ranks(const evn_cluster *cluster, const struct info_rank *all) {
-    printf("ranks      %d, wire: %s\n", evn_cluster_size(cluster), evn_cluster_wire(cluster));
+    printf("ranks      %d, wire: %s\n", evn_cluster_size(cluster), evn_cluster_about(cluster).wire);
     for (int r = 0; r < evn_cluster_size(cluster); r++) {
         char cores[512];
         info_cores(all[r].core, all[r].cores, cores, sizeof cores);
@@ -64,7 +64,7 @@ void info_print_ranks(const evn_cluster *cluster, const struct info_rank *all) {
 }
 
 void info_record_ranks(cJSON *root, const evn_cluster *cluster, const struct info_rank *all) {
-    cJSON_AddStringToObject(root, "wire", evn_cluster_wire(cluster));
+    cJSON_AddStringToObject(root, "wire", evn_cluster_about(cluster).wire);
     cJSON *list = cJSON_AddArrayToObject(root, "ranks");
     for (int r = 0; r < evn_cluster_size(cluster); r++) {
         cJSON *o = cJSON_CreateObject();

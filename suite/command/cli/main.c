@@ -70,7 +70,7 @@ static char *join(int argc, char **argv) {
 /* Misspelt variables, by one process of a host. */
 static void tell_strays(void) {
     char line[300];
-    for (int i = 0; evn_cluster_speaks() && evn_environment_stray(i, line, sizeof line); i++)
+    for (int i = 0; ranks_speak_alone() && evn_environment_stray(i, line, sizeof line); i++)
         complain("warning: %s", line);
 }
 

@@ -57,7 +57,7 @@ static const char *text_of(const cJSON *o, const char *key) {
 /* Identity of the machine that figures are of. The number of cores is no part of it, since it
  * changes from job to job. */
 static uint64_t machine_hash(const evn_machine *m) {
-    const char *processor = evn_machine_processor(m);
+    const char *processor = evn_machine_about(m).processor;
     uint64_t hash = hash_bytes(HASH_SEED, processor, strlen(processor) + 1);
     hash = hash_word(hash, (uint64_t)evn_machine_about(m).packages);
     for (int level = 1; level <= 3; level++)
@@ -113,7 +113,7 @@ static const char *unsound(const cJSON *root) {
 
 static int is_of(const cJSON *root, const evn_machine *m) {
     const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "machine");
-    int same = !strcmp(text_of(there, "processor"), evn_machine_processor(m)) &&
+    int same = !strcmp(text_of(there, "processor"), evn_machine_about(m).processor) &&
                json_number(there, "packages") == evn_machine_about(m).packages;
     for (int level = 1; level <= 3; level++) {
         char key[16];
@@ -248,7 +248,7 @@ static const cJSON *find(const cJSON *entries, const char *key, const char *unit
 static const cJSON *find_unit(const cJSON *entries, const char *key, const evn_unit *u,
                               const evn_machine *machine, struct unit_kind kind) {
     char unit[24], cores[16] = "";
-    if (!evn_unit_is_gpu(u)) calibration_cores(machine, evn_unit_core_kind(u), cores);
+    if (!evn_unit_is_gpu(u)) calibration_cores(machine, evn_unit_about(u).kind, cores);
     return find(entries, key, unit_kind_text(kind, unit), calibration_device(u), cores);
 }
 
@@ -265,8 +265,9 @@ static int fill(const cJSON *entries, const char *key, const evn_units *units, i
         const evn_unit *unit = evn_units_get(units, u);
         const int again =
             u && kind[u] == kind[u - 1] &&
-            evn_unit_core_kind(unit) == evn_unit_core_kind(evn_units_get(units, u - 1));
-        if (!again) o = find_unit(entries, key, unit, evn_units_machine(units), kinds[kind[u]]);
+            evn_unit_about(unit).kind == evn_unit_about(evn_units_get(units, u - 1)).kind;
+        if (!again)
+            o = find_unit(entries, key, unit, evn_units_about(units).machine, kinds[kind[u]]);
         if (!o) break;
         rate[u] = json_number(o, "weight_per_s");
         /* beyond the cost of a face within the unit */
@@ -287,8 +288,9 @@ int calibration_speeds(const struct workload *is, const char *key, const evn_uni
     char *folder = calibration_folder();
     int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
     struct doubts doubts = {0};
-    cJSON *entries =
-        folder && kind ? read_folder(folder, is->name, evn_units_machine(units), &doubts) : NULL;
+    cJSON *entries = folder && kind
+                         ? read_folder(folder, is->name, evn_units_about(units).machine, &doubts)
+                         : NULL;
     const int code = entries ? fill(entries, key, units, kind, speed, per_byte) : -1;
     if (entries && !entries->child && !doubts.count) say_older(folder);
     say_doubts(&doubts);

@@ -62,7 +62,7 @@ static evn_status predict(const struct choice_for *what, const evn_units *units,
     evn_problem tasks = *what->tasks;
     for (int u = 0, at = 0; u < n; at += cores[u++]) {
         cores[u] = evn_unit_cores(evn_units_get(units, u));
-        speed[u] = evn_unit_speed(evn_units_get(units, u)) /
+        speed[u] = evn_unit_about(evn_units_get(units, u)).speed /
                    (1 + APART * log2(parts_of(what->machine, at, cores[u])));
     }
     tasks.units = n;

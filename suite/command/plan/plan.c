@@ -95,7 +95,7 @@ static int reassign(const struct planning *p, const double *load, FILE *out, cJS
     const int units = w->tasks.units, cores = job_cores(w);
     const char *schedule = evn_schedule_text(w->schedule);
     if (strncmp(schedule, "binpack", 7) != 0 || !strcmp(schedule, "binpack:time") ||
-        evn_units_gpus(w->units) || cores == units)
+        evn_units_about(w->units).gpus || cores == units)
         return 0;
     int *share = malloc(sizeof *share * (size_t)units);
     if (!share) return 0;

@@ -20,7 +20,7 @@ static int plain_model(struct planning *p, const struct request *request) {
     int known = -1;
     for (int u = 0; u < units; u++)
         p->speed[u] =
-            p->job.speed ? p->job.speed[u] : evn_unit_speed(evn_units_get(p->job.units, u));
+            p->job.speed ? p->job.speed[u] : evn_unit_about(evn_units_get(p->job.units, u)).speed;
     p->basis = request->words.speeds                         ? "speeds as given"
                : evn_machine_about(p->job.machine).kinds > 1 ? "speeds by cores and their kinds"
                                                              : "speeds by cores";

@@ -55,7 +55,7 @@ static evn_status inspect(const evn_loop *loop, void *arg) {
     int *count = calloc((size_t)times->tasks, sizeof *count);
     int whole = 0; /* a batch was taken as a whole: the loop has shared its time out */
     times->failed = !sample || !count;
-    const int last = evn_schedule_instance(evn_loop_schedule(loop));
+    const int last = evn_schedule_about(evn_loop_schedule(loop)).instance;
     for (int u = 0; !times->failed && u < evn_units_count(evn_loop_about(loop).units); u++)
         for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
             const evn_burst b = evn_loop_burst(loop, u, i);
@@ -322,10 +322,10 @@ static int calibrate_kinds(struct job *job, const struct request *request, cJSON
     int *kind = malloc(sizeof *kind * (size_t)n), code = kind ? 0 : EXIT_FAILED;
     if (kind) unit_kinds(units, kinds, kind);
     for (int u = 0; !code && u < n; u++) {
-        const int cores = evn_unit_core_kind(evn_units_get(units, u));
+        const int cores = evn_unit_about(evn_units_get(units, u)).kind;
         int before = 0; /* whether one of that kind came before */
         for (int v = 0; v < u; v++)
-            before |= kind[v] == kind[u] && evn_unit_core_kind(evn_units_get(units, v)) == cores;
+            before |= kind[v] == kind[u] && evn_unit_about(evn_units_get(units, v)).kind == cores;
         if (!before) code = calibrate_on(job, request, kinds[kind[u]], cores, entries);
     }
     free(kind);

@@ -145,7 +145,7 @@ int job_devices(const struct job *job, const char *list, const char *devices, in
     status = evn_units_open(&units, job->machine, list, devices, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     /* auto takes the devices that are there, which a description does not look for */
-    *gpus = strcmp(list, "auto") ? evn_units_gpus(units) > 0 : !devices || count > 0;
+    *gpus = strcmp(list, "auto") ? evn_units_about(units).gpus > 0 : !devices || count > 0;
     if (devices && !*gpus)
         complain("warning: with --units %s --devices changes nothing: no unit of it is a GPU",
                  list);
@@ -199,7 +199,7 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
     int *share = NULL, cores = 0;
     evn_status status =
         evn_units_open(&described, job->machine, words->units, NULL, EVN_DESCRIBE_ONLY);
-    if (!status && evn_units_gpus(described))
+    if (!status && evn_units_about(described).gpus)
         status = evn_fail(EVN_USAGE, "%s: cores move between CPU units only, and %s has devices",
                           name, words->units);
     if (!status) {
@@ -208,7 +208,7 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
         share = calloc((size_t)tasks.units, sizeof *share);
         if (!share) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks.units);
     }
-    const int reassigns = !status && evn_schedule_reassigns(schedule);
+    const int reassigns = !status && evn_schedule_about(schedule).reassigns;
     for (int u = 0; reassigns && u < tasks.units; u++)
         cores += evn_unit_cores(evn_units_get(described, u));
     if (reassigns) status = evn_schedule_reassign(schedule, cores, share);
@@ -283,7 +283,7 @@ static int open_units(struct job *job, const struct job_words *words, const char
     job->units = evn_session_units(job->session);
     if (status) return give_up(status);
     if (flags & EVN_DESCRIBE_ONLY) return 0;
-    if (job->is->cpu_only && evn_units_gpus(job->units))
+    if (job->is->cpu_only && evn_units_about(job->units).gpus)
         return complain("%s: it has no kernels; expected CPU units only, not %s", job->is->name,
                         evn_units_text(job->units));
     return job->is->check_units ? job->is->check_units(job->state, job->units) : 0;
@@ -354,7 +354,7 @@ static int take_calibrated(struct job *job) {
 static int choose_units(struct job *job, const struct job_words *words, unsigned flags) {
     const char *name = schedule_name(job, words);
     if (strcmp(words->units, "auto") != 0 || *job->units_text || job->cluster ||
-        evn_units_gpus(job->units) || words->speeds || strstr(name, "speed="))
+        evn_units_about(job->units).gpus || words->speeds || strstr(name, "speed="))
         return 0;
     struct choice_for what = {job->is,      job->state,  &job->tasks, name,
                               job->machine, CHOICE_COST, 0,           0};
@@ -376,7 +376,7 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     if (code) return code;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
     job->tasks.units =
-        job->cluster ? evn_cluster_unit_count(job->cluster) : evn_units_count(job->units);
+        job->cluster ? evn_cluster_about(job->cluster).units : evn_units_count(job->units);
     job->tasks.instances = (steps + job->shape.group - 1) / job->shape.group;
     job->tasks.bandwidth = 0;
     if (words->speeds)

@@ -12,14 +12,19 @@
 static char complaint[1024];
 
 int ranks_speak(const evn_cluster *cluster) { return !cluster || !evn_cluster_rank(cluster); }
+int ranks_speak_alone(void) {
+    int speaks;
+    evn_cluster_launched(&speaks);
+    return speaks;
+}
 
 /* Whether it is known with whom this process runs; or that another one says what is wrong. */
 static int settled, silent;
 
 void ranks_begin(void) {
-    if (evn_cluster_launched() < 0) return;
-    complain_into(complaint, sizeof complaint, !evn_cluster_launched());
-    interrupts_hush(evn_cluster_launched() > 0);
+    if (evn_cluster_launched(NULL) < 0) return;
+    complain_into(complaint, sizeof complaint, !evn_cluster_launched(NULL));
+    interrupts_hush(evn_cluster_launched(NULL) > 0);
 }
 
 /* Settles messages and interrupts once the ranks are open. */
@@ -28,21 +33,21 @@ static void settle(evn_cluster *cluster) {
     interrupts_begin(); /* some MPI has put its own handlers in place of ours */
     interrupts_hush(!ranks_speak(cluster));
     /* forked ranks are all told, and end at once, as one process does */
-    if (evn_cluster_launched() >= 0) interrupts_defer_all();
+    if (evn_cluster_launched(NULL) >= 0) interrupts_defer_all();
     evn_cluster_stop_on(cluster, &interrupted);
 }
 
 int ranks_end(int code) {
     evn_cluster *cluster;
     if (silent) return 0;
-    if (settled || evn_cluster_launched() < 0) return code;
+    if (settled || evn_cluster_launched(NULL) < 0) return code;
     if (code && *complaint && !evn_cluster_open(&cluster, "auto")) {
         settle(cluster);
         return ranks_leave(cluster, ranks_agree(cluster, code));
     }
     complain_into(NULL, 0, 1);
     if (!code || !*complaint) return code;
-    if (!evn_cluster_speaks()) return 0;
+    if (!ranks_speak_alone()) return 0;
     char text[sizeof complaint];
     snprintf(text, sizeof text, "%s", complaint);
     complain("%s", text);
@@ -63,7 +68,7 @@ static void check_shared_memory(void) {
     const char *local = secure_getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     if (!local) local = secure_getenv("MPI_LOCALNRANKS");
     const double ranks = local ? atof(local) : 1;
-    if (evn_cluster_launched() != 0 || secure_getenv("OMPI_MCA_btl_vader_backing_directory") ||
+    if (evn_cluster_launched(NULL) != 0 || secure_getenv("OMPI_MCA_btl_vader_backing_directory") ||
         statvfs("/dev/shm", &is))
         return;
     const double there = (double)is.f_bavail * (double)is.f_frsize;
@@ -85,7 +90,7 @@ int ranks_check(const struct rank_words *words) {
     if (strcmp(what, "end") != 0 && strcmp(what, "restart") != 0 &&
         strcmp(what, "restart:same") != 0)
         complain("--on-rank-loss %s: expected end, restart or restart:same", what);
-    else if (goes_on(words) && evn_cluster_launched() >= 0)
+    else if (goes_on(words) && evn_cluster_launched(NULL) >= 0)
         complain("--on-rank-loss %s: a launcher (mpirun, srun) has started this process, and ends "
                  "the run when a rank is lost; go on with --restart then",
                  what);
@@ -123,11 +128,11 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     free(text);
     if (status == EVN_MISSING) {
         speak_alone();
-        silent = !evn_cluster_speaks();
+        silent = !ranks_speak_alone();
         if (silent) return EXIT_USAGE;
     }
     if (status) return give_up(status);
-    restarts = evn_cluster_restarts(cluster);
+    restarts = evn_cluster_about(cluster).restarts;
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
         speak_alone();
@@ -165,12 +170,12 @@ static int say(const evn_cluster *cluster, int code) {
 int ranks_agree(evn_cluster *cluster, int code) {
     if (!cluster) return code;
     /* where all have failed together, all know already */
-    if (code > EXIT_UNVERIFIED && evn_cluster_failed(cluster)) return say(cluster, code);
+    if (code > EXIT_UNVERIFIED && evn_cluster_about(cluster).failed) return say(cluster, code);
     evn_status mine = status_of(code);
     if (mine) evn_fail(mine, "%s", *complaint ? complaint : evn_status_text(mine));
     *complaint = 0;
     evn_status status = evn_cluster_agree(cluster, mine);
-    if (!status && evn_cluster_stopping(cluster))
+    if (!status && evn_cluster_about(cluster).stopping)
         status = evn_fail(EVN_STOPPED, "interrupted before the first step");
     if (!status) return code;
     /* the words are a complaint's already */

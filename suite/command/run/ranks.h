@@ -37,6 +37,8 @@ int ranks_compare(evn_cluster *cluster, int argc, char **argv);
 
 /* 1 if this rank prints: it is alone, or rank 0. */
 int ranks_speak(const evn_cluster *cluster);
+/* evn_cluster_launched()'s `speaks`. */
+int ranks_speak_alone(void);
 
 /* Ends it; what this rank's process returns. */
 int ranks_leave(evn_cluster *cluster, int code);

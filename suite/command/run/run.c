@@ -121,12 +121,12 @@ static evn_status on_begin(evn_loop *loop, void *p) {
 
 /* Bursts and messages of the last steps, for the record. */
 static void show(struct watch *watch, const evn_loop *loop) {
-    const int first = evn_schedule_instance(evn_loop_schedule(loop)) - SHOWN;
+    const int first = evn_schedule_about(evn_loop_schedule(loop)).instance - SHOWN;
     cJSON *o = watch->shown;
     if (!o) return;
     if (watch->job->cluster) {
         cJSON *clocks = cJSON_AddObjectToObject(o, "clocks");
-        record_number(clocks, "uncertainty_s", evn_trace_uncertainty(watch->kept));
+        record_number(clocks, "uncertainty_s", evn_trace_about(watch->kept).uncertainty);
         record_messages(cJSON_AddArrayToObject(o, "messages"), watch->kept, first);
     }
     record_bursts(cJSON_AddArrayToObject(o, "bursts"), watch->kept, first);
@@ -203,8 +203,8 @@ static void print_units(const struct job *job, const struct run_result *r, FILE 
             job->cluster ? " on rank 0" : "", evn_schedule_text(job->schedule));
     if (*job->choice.why) fprintf(out, " auto: %s\n", job->choice.why);
     if (job->cluster)
-        fprintf(out, " %d ranks, %s; rank 0: %s\n", r->ranks, evn_cluster_wire(job->cluster),
-                evn_cluster_cores(job->cluster));
+        fprintf(out, " %d ranks, %s; rank 0: %s\n", r->ranks, evn_cluster_about(job->cluster).wire,
+                evn_cluster_about(job->cluster).cores);
     fprintf(out, "\n  unit  cores  %6s  %10s  compute s  exchange s  idle s%s\n", tasks,
             job->is->weight, job->cluster ? "  rank" : "");
     for (int u = 0; u < r->units; u++) {
@@ -235,7 +235,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     else
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
-    if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
+    if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_about(job->cluster).wire);
     record_result(root, r, evn_schedule_text(job->schedule), &tasks, job_state_bytes(job));
     if (*job->choice.why) cJSON_AddItemToObject(root, "auto", choice_record(&job->choice));
     if (job->is->record) job->is->record(job->state, root);

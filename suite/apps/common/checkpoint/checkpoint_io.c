@@ -99,7 +99,7 @@ static void command(char *text, size_t size) {
 
 evn_status kept_stopped(const char *verb, const char *file) {
     char text[600] = "";
-    if (evn_cluster_launched() >= 0) command(text, sizeof text);
+    if (evn_cluster_launched(NULL) >= 0) command(text, sizeof text);
     /* a command that is too long for a message is the user's to know */
     if (!*text || strlen(text) == sizeof text - 1)
         return evn_fail(EVN_STOPPED, "%s; %s with --restart %s", evn_message(), verb, file);

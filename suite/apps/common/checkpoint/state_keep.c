@@ -238,7 +238,7 @@ evn_status states_keep(struct states *s, int done, int stopping) {
 evn_status states_keep_now(struct states *s, int done, int stopping) {
     s->done = done;
     if (s->count && s->step == done) return EVN_OK;
-    if (s->cluster && evn_cluster_failed(s->cluster)) return EVN_OK; /* they do not agree */
+    if (s->cluster && evn_cluster_about(s->cluster).failed) return EVN_OK; /* they do not agree */
     struct keeping k = {.states = s};
     const double since = evn_now();
     evn_status status = keep(&k, done, stopping);

@@ -113,7 +113,7 @@ static evn_status copy_rate(evn_queue *queue, evn_buffer *b, evn_event *const ev
     for (int s = 0; !status && s < SAMPLES; s++) {
         double seconds;
         status = evn_event_record(event[0], queue);
-        if (!status) status = evn_copy_within(queue, b, half, b, 0, half);
+        if (!status) status = evn_copy_buffer(queue, b, half, b, 0, half);
         if (!status) status = evn_event_record(event[1], queue);
         if (!status) status = evn_queue_finish(queue);
         if (!status) status = evn_event_seconds(event[0], event[1], &seconds);

@@ -124,7 +124,7 @@ evn_status ranks_room(evn_cluster *cluster, const evn_units *units, double neede
                       const char *what, const char *instead) {
     evn_status status = ranks_on_host(cluster, needed, &needed);
     if (status) return status;
-    const double there = (double)evn_machine_memory_available(evn_units_machine(units));
+    const double there = (double)evn_machine_memory_available(evn_units_about(units).machine);
     if (there <= 0 || needed <= there) return EVN_OK;
     return evn_fail(EVN_MEMORY,
                     "%s needs %.4g GB of memory%s and %.4g GB are available; choose a smaller %s",

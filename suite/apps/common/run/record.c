@@ -173,13 +173,14 @@ static cJSON *record_changes(const struct run_result *r) {
 
 static cJSON *record_periods(const struct run_result *r) {
     struct part p;
-    if (part_begin(&p)) evn_record_periods(p.out, r->totals.compute_s, r->communication_s);
+    if (part_begin(&p)) evn_record_periods(p.out, r->totals.compute_s, r->communication_s, NULL);
     return part_end(&p);
 }
 
 static cJSON *record_median(const struct run_result *r) {
     struct part p;
-    if (part_begin(&p)) evn_record_median(p.out, &r->median);
+    if (part_begin(&p))
+        evn_record_periods(p.out, r->median.compute_s, r->median.exchange_s, &r->median);
     return part_end(&p);
 }
 
@@ -262,7 +263,7 @@ void record_bursts(cJSON *list, const evn_trace *trace, int first) {
     static const char *const kind[] = {[EVN_BURST_COMPUTE] = "compute",
                                        [EVN_BURST_EXCHANGE] = "exchange",
                                        [EVN_BURST_COPY] = "copy"};
-    for (int u = 0; u < evn_trace_units(trace); u++)
+    for (int u = 0; u < evn_trace_about(trace).units; u++)
         for (int i = 0; i < evn_trace_bursts(trace, u); i++) {
             const evn_burst b = evn_trace_burst(trace, u, i);
             if (b.instance < first) continue;
@@ -281,7 +282,7 @@ void record_bursts(cJSON *list, const evn_trace *trace, int first) {
 /* When the first burst of the instances from `first` on began. */
 static double begin_of(const evn_trace *trace, int first) {
     double begin = INFINITY;
-    for (int u = 0; u < evn_trace_units(trace); u++)
+    for (int u = 0; u < evn_trace_about(trace).units; u++)
         for (int i = 0; i < evn_trace_bursts(trace, u); i++) {
             const evn_burst b = evn_trace_burst(trace, u, i);
             if (b.instance >= first) begin = fmin(begin, b.begin);
@@ -294,8 +295,8 @@ void record_messages(cJSON *list, const evn_trace *trace, int first) {
                                        [EVN_MESSAGE_PARCEL] = "parcel",
                                        [EVN_MESSAGE_TASK] = "task"};
     const double since = begin_of(trace, first);
-    for (int i = 0; i < evn_trace_messages(trace); i++) {
-        const evn_rank_message m = evn_trace_message(trace, i);
+    for (int i = 0; i < evn_trace_about(trace).messages; i++) {
+        const evn_rank_message m = evn_trace_about(trace).message[i];
         if (m.receive_end < since) continue;
         cJSON *o = cJSON_CreateObject();
         cJSON_AddStringToObject(o, "kind", kind[m.kind]);

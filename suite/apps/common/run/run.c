@@ -51,8 +51,8 @@ static evn_device *device_of(const struct timed *t, int number) {
     const evn_units *units = evn_loop_about(t->loop).units;
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
-        for (int i = 0; i < evn_unit_devices(unit); i++)
-            if (evn_unit_device_number(unit, i) == number) return evn_unit_device(unit, i);
+        const int i = number - evn_unit_about(unit).device;
+        if (i >= 0 && i < evn_unit_devices(unit)) return evn_unit_device(unit, i);
     }
     return NULL;
 }
@@ -62,11 +62,21 @@ static int device_numbers(const evn_units *units) {
     int numbers = 0;
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
-        const int devices = evn_unit_devices(unit);
-        const int last = devices ? evn_unit_device_number(unit, devices - 1) : -1;
-        if (last >= numbers) numbers = last + 1;
+        const int end = evn_unit_about(unit).device + evn_unit_devices(unit);
+        if (end > numbers) numbers = end;
     }
     return numbers;
+}
+
+/* Adds the regions moved so far, or with `sign` -1 takes them off. */
+static void count_moves(struct timed *t, int sign) {
+    const int spaces = t->place ? evn_place_spaces(t->place) : 0;
+    for (int a = 0; a < spaces; a++)
+        for (int b = 0; b < spaces; b++) {
+            const evn_moves m = evn_place_moves(t->place, a, b);
+            t->result->moved.copies += sign * m.copies;
+            t->result->moved.bytes += sign * m.bytes;
+        }
 }
 
 static evn_status start_phases(struct timed *t) {
@@ -76,14 +86,14 @@ static evn_status start_phases(struct timed *t) {
     evn_status status = EVN_OK;
     for (int d = 0; !status && d < r->devices; d++) {
         evn_device *device = device_of(t, d);
-        if (device) status = evn_device_phases_begin(device);
+        if (device) status = evn_device_phases(device, 1);
     }
     return status;
 }
 
 /* Of a device that has been lost there are none. EVN_MEMORY. */
 static evn_status read_phases(struct run_phases *p, evn_device *device) {
-    if (!device || evn_device_phases_end(device)) return EVN_OK;
+    if (!device || evn_device_phases(device, 0)) return EVN_OK;
     int count = 0;
     while (evn_device_phase_at(device, count).launches) count++;
     p->phase = malloc((size_t)count * sizeof *p->phase + 1);
@@ -103,7 +113,7 @@ static evn_status start_counters(struct timed *t) {
         evn_device *device = device_of(t, d); /* NULL: lost before the first step */
         if (device) r->device[d] = evn_device_counts(device, NULL);
     }
-    if (t->place) evn_place_reset_moves(t->place);
+    count_moves(t, -1);
     return t->options->phases ? start_phases(t) : EVN_OK;
 }
 
@@ -115,13 +125,7 @@ static evn_status read_counters(struct timed *t) {
         if (r->phases && !status) status = read_phases(&r->phases[d], device);
         r->device[d] = device ? evn_device_counts(device, &r->device[d]) : (evn_counts){0};
     }
-    const int spaces = t->place ? evn_place_spaces(t->place) : 0;
-    for (int a = 0; a < spaces; a++)
-        for (int b = 0; b < spaces; b++) {
-            const evn_moves m = evn_place_moves(t->place, a, b);
-            r->moved.copies += m.copies;
-            r->moved.bytes += m.bytes;
-        }
+    count_moves(t, 1);
     return status;
 }
 
@@ -173,7 +177,7 @@ evn_status timed_begin(struct timed *t) {
     if (!status) status = start_counters(t);
     evn_loop_reset_stats(t->loop);
     const evn_units *units = evn_loop_about(t->loop).units;
-    for (int u = 0; u < evn_units_count(units); u++) evn_unit_reset_taken(evn_units_get(units, u));
+    for (int u = 0; u < evn_units_count(units); u++) evn_unit_taken(evn_units_get(units, u), 1);
     if (!status && t->options->bursts) status = evn_loop_keep_bursts(t->loop, t->options->bursts);
     return begin_with(t->options, t->loop, status);
 }
@@ -198,7 +202,7 @@ static void end_slow(struct timed *t) {
 
 /* Where ranks do not agree any more `why` is all that is known. */
 static evn_status stopped(const struct run_options *o, int done, int steps, const char *why) {
-    const int alone = o->cluster && evn_cluster_failed(o->cluster) && *why;
+    const int alone = o->cluster && evn_cluster_about(o->cluster).failed && *why;
     return evn_fail(EVN_STOPPED, "%s%sstopped after step %d of %d", alone ? why : "",
                     alone ? "; " : "", done, steps);
 }
@@ -213,7 +217,7 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
         if (half) snprintf(why, sizeof why, "%s", evn_message());
         if (status && !half) return status;
         if (!half && (status = note_times(t))) return status;
-        const int asked = o->cluster ? evn_cluster_stopping(o->cluster) : o->stop && *o->stop;
+        const int asked = o->cluster ? evn_cluster_about(o->cluster).stopping : o->stop && *o->stop;
         const int stopping = half || (asked && *done < steps);
         if (t->after) status = t->after(*done, stopping, t->arg);
         if (status) return status;
@@ -263,8 +267,8 @@ static evn_status describe_units(const struct timed *t, struct run_unit **unit, 
         if (r->gpu)
             snprintf(r->device, sizeof r->device, "%.95s",
                      evn_device_traits(evn_unit_device(is, 0))->name);
-        snprintf(r->binding, sizeof r->binding, "%s", evn_unit_binding(is));
-        r->taken = evn_unit_taken(is);
+        snprintf(r->binding, sizeof r->binding, "%s", evn_unit_about(is).binding);
+        r->taken = evn_unit_taken(is, 0);
         for (int i = 0; i < r->cores; i++) (*core)[c++] = evn_unit_core_number(is, i);
     }
     return EVN_OK;
@@ -325,7 +329,7 @@ static evn_status share_units(struct timed *t) {
 
 static evn_status share_ranks(struct timed *t) {
     const evn_units *units = evn_loop_about(t->loop).units;
-    const evn_machine *m = evn_units_machine(units);
+    const evn_machine *m = evn_units_about(units).machine;
     evn_cluster *cluster = t->options->cluster;
     const evn_loop_totals total = evn_loop_sum(t->loop);
     struct run_rank mine = {.memory = (double)evn_machine_about(m).memory,
@@ -336,7 +340,7 @@ static evn_status share_ranks(struct timed *t) {
     if (cluster)
         snprintf(mine.host, sizeof mine.host, "%s",
                  evn_cluster_host(cluster, evn_cluster_rank(cluster)));
-    snprintf(mine.processor, sizeof mine.processor, "%s", evn_machine_processor(m));
+    snprintf(mine.processor, sizeof mine.processor, "%s", evn_machine_about(m).processor);
     for (int u = 0; u < evn_units_count(units); u++) {
         mine.cores += evn_unit_cores(evn_units_get(units, u));
         mine.wait_s += evn_loop_stats(t->loop, u).idle_s;

@@ -61,7 +61,7 @@ struct run_unit {
     int gpu;
     int cores, first_core; /* number of its cores; the first of them in run_result.core */
     char device[96];       /* name of its first device; "" */
-    char binding[8];       /* binding of its threads, evn_unit_binding() */
+    char binding[8];       /* binding of its threads, evn_unit_about() */
     double taken;          /* in the timed part, evn_unit_taken() */
     evn_unit_stats stats;
 };

@@ -144,7 +144,7 @@ static evn_status launch(const struct engine *e, evn_queue *queue, const char *n
     evn_kernel *kernel = NULL;
     evn_status status = evn_kernel_get(e->device, &ft_kernels, name, &kernel);
     if (status) return status;
-    return evn_launch(queue, kernel, (int)groups, ENGINE_ITEMS, argument, arguments);
+    return evn_launch(queue, kernel, (int)groups, 0, argument, arguments);
 }
 
 static double over(double count, double each) {

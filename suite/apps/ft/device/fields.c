@@ -239,7 +239,7 @@ static evn_status do_pieces(struct place *d, const struct place_order *o, evn_qu
         status = do_piece(d, o, queue, i, task + begin, places_cut(count, pieces, i + 1) - begin);
     }
     for (int i = 0, t = 0; o->left && !status && i < pieces; i++) {
-        status = evn_event_finish(d->piece[i].gone);
+        status = evn_event_finish(d->piece[i].gone, NULL);
         for (; !status && t < places_cut(count, pieces, i + 1); t++)
             status = o->left(o->arg, task[t]);
     }
@@ -365,7 +365,7 @@ static evn_status open_place(struct places *p, evn_unit *unit, int i) {
 }
 
 evn_status places_open(struct places *p, struct fields *f, evn_units *units, int elsewhere) {
-    const int devices = elsewhere ? 0 : evn_units_devices(units);
+    const int devices = elsewhere ? 0 : evn_units_about(units).devices;
     *p = (struct places){.f = f, .units = units};
     if (!devices) return EVN_OK;
     p->place = calloc((size_t)devices, sizeof *p->place);

@@ -28,10 +28,10 @@ static evn_status copy_peer(struct place *to, evn_queue *queue, const struct pla
     const int me = owners(to)->me, at = axis_from(to, turn)->begin[from->space] + r.first;
     const size_t rows = (size_t)r.count * (size_t)lines_in(axis_to(to, turn), to->space);
     if (!rows) return EVN_OK;
-    return evn_copy_peer(queue, to->memory, place_in(to, turn, me, at) * sizeof(double),
-                         from->device, from->memory,
-                         place_out(from, turn, me, to->space, r.first) * sizeof(double),
-                         rows * row_doubles(to) * sizeof(double));
+    return evn_copy_buffer(queue, to->memory, place_in(to, turn, me, at) * sizeof(double),
+                           from->memory,
+                           place_out(from, turn, me, to->space, r.first) * sizeof(double),
+                           rows * row_doubles(to) * sizeof(double));
 }
 
 evn_status place_copy_peers(struct place *d, enum turn turn, struct range r, evn_event *made) {

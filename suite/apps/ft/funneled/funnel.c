@@ -81,7 +81,7 @@ static evn_status finish(struct master *m, struct own *own, int *some) {
         struct served *s = &m->member[i];
         int done = 1;
         while (s->done < s->begun && done) {
-            status = evn_event_done(s->down[s->done % IN_FLIGHT], &done);
+            status = evn_event_finish(s->down[s->done % IN_FLIGHT], &done);
             if (status || !done) break;
             funnel_note(m->of, s->is.rank, 0, s->since[s->done % IN_FLIGHT], evn_now());
             master_end(m, s, s->done++);
@@ -227,7 +227,7 @@ struct funnel_counts funnel_counts(const struct funnel *fu) {
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static evn_status check_units(const struct funnel *fu, evn_units *units) {
-    const int devices = evn_units_devices(units);
+    const int devices = evn_units_about(units).devices;
     if (evn_units_count(units) == 1 && devices == (fu->me == fu->master)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "ft: --variant funneled is for one unit a rank, of one device, which the first "

@@ -53,7 +53,7 @@ static void launch(struct device_block *b, const char *name, int groups, const v
     if (b->late || block_note(b, evn_kernel_get(b->device, &mg_blocks_kernels, name, &kernel)))
         return;
     const evn_argument argument[] = {{.buffer = b->all}, {.value = value, .bytes = bytes}};
-    block_note(b, evn_launch(b->queue, kernel, groups, evn_kernel_items(kernel), argument, 2));
+    block_note(b, evn_launch(b->queue, kernel, groups, 0, argument, 2));
     b->launches++;
 }
 

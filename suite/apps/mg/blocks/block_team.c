@@ -195,7 +195,7 @@ static evn_status post(struct team_block *t, const struct device_field *f,
     struct faces *faces = t->team->faces;
     double begin = evn_now();
     evn_status status = EVN_OK;
-    block_note(&t->is, evn_event_finish(t->packed));
+    block_note(&t->is, evn_event_finish(t->packed, NULL));
     t->counts.device_s += evn_now() - begin;
     if (t->led) {
         copy_local(t, part_of(t) + faces->out, t->out, far->points * (size_t)far->count);

@@ -96,7 +96,7 @@ static evn_status check_units(const struct run *run, const evn_schedule *schedul
         return evn_fail(EVN_USAGE,
                         "mg: blocks stay where they are; expected the schedule static, not %s",
                         evn_schedule_text(schedule));
-    if (own == 1 && evn_loop_has(run->loop, run->rank) && evn_units_devices(run->units) < 2)
+    if (own == 1 && evn_loop_has(run->loop, run->rank) && evn_units_about(run->units).devices < 2)
         return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "mg: blocks are equal, one a rank; expected one unit a rank, all of the same "
@@ -293,7 +293,8 @@ static evn_status find_masters(struct run *run) {
         run->master[r] = way.variant == MG_FUNNELED && run->cluster
                              ? ranks_master(run->cluster, way.per_node, r)
                              : r;
-    const int device = evn_units_gpus(run->units) > 0, led = run->master[run->rank] != run->rank;
+    const int device = evn_units_about(run->units).gpus > 0,
+              led = run->master[run->rank] != run->rank;
     run->engine = led ? &elsewhere : device ? &on_device : &on_host;
     if (way.variant != MG_FUNNELED || led != device) return EVN_OK;
     return evn_fail(EVN_USAGE,

@@ -95,7 +95,7 @@ static evn_status enlarge(struct part *p, evn_buffer **buffer, size_t bytes) {
     evn_buffer *larger = NULL;
     evn_status status = evn_buffer_open(&larger, p->device, bytes);
     if (!status && *buffer)
-        status = evn_copy_within(p->queue, larger, 0, *buffer, 0, evn_buffer_bytes(*buffer));
+        status = evn_copy_buffer(p->queue, larger, 0, *buffer, 0, evn_buffer_bytes(*buffer));
     if (!status && *buffer) status = evn_queue_finish(p->queue);
     if (status) {
         evn_buffer_close(larger);
@@ -154,7 +154,7 @@ static evn_status launch(struct part *p, const char *name, int groups, const evn
     evn_kernel *kernel;
     evn_status status = evn_kernel_get(p->device, &mg_kernels, name, &kernel);
     if (status) return status;
-    return evn_launch(p->queue, kernel, groups, evn_kernel_items(kernel), argument, arguments);
+    return evn_launch(p->queue, kernel, groups, 0, argument, arguments);
 }
 
 /* The ranges cut into pieces of at most `most` planes, on the device: sent when they are not there

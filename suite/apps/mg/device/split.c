@@ -271,10 +271,9 @@ static evn_status take_peers(struct split *s, int i, int kind) {
         for (int q = 0, end; !status && q < is->planes; q = end) {
             const int here = side_by_side(p, l, is, q), there = side_by_side(from, l, is, q);
             end = here < there ? here : there;
-            status =
-                evn_copy_peer(p->queue, buffer_of(p, kind), part_at(p, l, is->plane + q),
-                              from->device, buffer_of(from, kind), part_at(from, l, is->plane + q),
-                              (size_t)(end - q) * plane_bytes(s, kind));
+            status = evn_copy_buffer(p->queue, buffer_of(p, kind), part_at(p, l, is->plane + q),
+                                     buffer_of(from, kind), part_at(from, l, is->plane + q),
+                                     (size_t)(end - q) * plane_bytes(s, kind));
         }
     }
     return status;
@@ -433,7 +432,7 @@ evn_status split_open(struct split *s, const struct problem *p, struct halo *hal
                       const evn_loop *loop, int tasks) {
     const evn_units *units = evn_loop_about(loop).units;
     *s = (struct split){.p = p, .halo = halo, .tasks = tasks};
-    const int devices = evn_units_devices(units);
+    const int devices = evn_units_about(units).devices;
     if (!devices) return EVN_OK;
     s->count = devices;
     evn_status status = make_lists(s);

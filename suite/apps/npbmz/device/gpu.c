@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 32, PROGRAMS = 4 };
+enum { KERNELS = 32, SOURCES = 4 };
 
 struct named_kernel {
     char name[48];
@@ -42,9 +42,8 @@ struct gpu {
     evn_device *device;
     evn_queue *queue;
     size_t max_work;
-    const evn_kernel_source *source[PROGRAMS]; /* set-up, norms, then the solver's */
-    evn_program *program[PROGRAMS];
-    int programs;
+    const evn_kernel_source *source[SOURCES]; /* set-up, norms, then the solver's */
+    int sources;
     struct named_kernel kernel[KERNELS];
     int kernels;
     evn_buffer *field;        /* arena of the batch, which owns it */
@@ -84,8 +83,9 @@ evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_
     const evn_kernel_source *const common[] = {&start_kernels, &norms_kernels};
     for (int i = 0; !status && (i < 2 || solver->sources[i - 2]); i++) {
         g->source[i] = i < 2 ? common[i] : solver->sources[i - 2];
-        status = evn_program_open(&g->program[i], device, g->source[i], NULL);
-        g->programs += !status;
+        evn_kernel *first;
+        status = evn_kernel_get(device, g->source[i], g->source[i]->entry->name, &first);
+        g->sources += !status;
     }
     if (status) {
         gpu_close(g);
@@ -108,8 +108,6 @@ void gpu_close(struct gpu *g) {
     }
     evn_buffer_close(g->work);
     evn_buffer_close(g->flags);
-    for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
-    for (int i = 0; i < g->programs; i++) evn_program_close(g->program[i]);
     free_all(g->part, g->kept, g->zone, g->at, g);
 }
 
@@ -335,12 +333,12 @@ static evn_status find_kernel(struct gpu *g, const char *name, evn_kernel **out)
         }
     if (g->kernels == KERNELS)
         return evn_fail(EVN_USAGE, "%s: more than %d kernels", g->p->solver->name, KERNELS);
-    for (int i = 0; i < g->programs; i++) {
+    for (int i = 0; i < g->sources; i++) {
         const evn_kernel_entry *e = g->source[i]->entry;
         while (e->name && strcmp(e->name, name)) e++;
         if (!e->name) continue;
         struct named_kernel *k = &g->kernel[g->kernels];
-        evn_status status = evn_kernel_open(&k->kernel, g->program[i], name);
+        evn_status status = evn_kernel_get(g->device, g->source[i], name, &k->kernel);
         if (status) return status;
         snprintf(k->name, sizeof k->name, "%s", name);
         g->kernels++;
@@ -367,8 +365,7 @@ static evn_status launch(struct gpu *g, const char *name, enum npbmz_phase phase
     const int most = is_resident ? evn_kernel_resident(kernel) : 0; /* 0: refused, with words */
     if (most > 0 && most < groups) groups = most;
     evn_queue_phase(g->queue, phase == NPBMZ_PHASES ? NULL : npbmz_phase_name(phase));
-    status = (is_resident ? evn_launch_resident : evn_launch)(
-        g->queue, kernel, groups, evn_kernel_items(kernel), argument, n);
+    status = evn_launch(g->queue, kernel, groups, is_resident ? EVN_ALL_RESIDENT : 0, argument, n);
     evn_queue_phase(g->queue, NULL);
     return status;
 }

@@ -19,7 +19,7 @@
  * classes S and W, where a launch for each hyperplane would be 220, 137, 72, 10 and 32: at 3 us
  * each far more than the 150 us in which class C's bytes of a sweep come from an H100's memory.
  *
- * With LU_RESIDENT=1, a variant for devices that can (evn_launch_resident()), a sweep is one launch
+ * With LU_RESIDENT=1, a variant for devices that can (EVN_ALL_RESIDENT), a sweep is one launch
  * of as many groups as are at work at a time, and a flag of each bundle says how far it is. A group
  * takes a bundle through all of its steps, a chunk as soon as the bundles beside and below are far
  * enough, and then the next of its bundles. Those come in the order in which a wave meets them, so

@@ -101,7 +101,7 @@ static evn_status advance(int *done, void *arg) {
     struct order order = {run, is_followed(run, *done) ? zone_step_ahead : zone_step};
     int open = 0;
     const int halves = run->p->solver->finish != NULL;
-    const int waits = halves || run->cluster || evn_units_devices(run->units);
+    const int waits = halves || run->cluster || evn_units_about(run->units).devices;
     evn_status status =
         waits && !run->whole ? evn_exchange_start(run->exchange, &open) : exchange(run);
     evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;

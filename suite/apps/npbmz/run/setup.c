@@ -87,7 +87,7 @@ evn_status setup_homes(struct run *run) {
                         run->name, evn_cluster_size(run->cluster));
     const evn_home home = {
         .blocks = 1 + keeps, .make = make_home, .memory = home_memory, .drop = drop_home};
-    if (keeps && run->cluster && evn_units_devices(run->units))
+    if (keeps && run->cluster && evn_units_about(run->units).devices)
         return evn_fail(EVN_USAGE,
                         "%s: --loop phase over ranks is for CPU units, and rank %d has devices; "
                         "expected one process, or --loop step",
@@ -205,7 +205,7 @@ static evn_status open_place(struct run *run, double share) {
 evn_status setup_open_devices(struct run *run) {
     const struct problem *p = run->p;
     const struct gpu_solver *solver = gpu_solver(run);
-    if (!evn_units_devices(run->units)) return EVN_OK;
+    if (!evn_units_about(run->units).devices) return EVN_OK;
     const double share = field_share(p, solver);
     evn_status status = run->place ? EVN_OK : open_place(run, share);
     for (int u = 0; u < evn_units_count(run->units); u++) {

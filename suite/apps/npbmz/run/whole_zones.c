@@ -97,8 +97,7 @@ static evn_status copy_on_device(struct whole_zones *w, const evn_face *f, int s
     }
     const evn_argument argument[] = {{.buffer = evn_place_buffer(run->place, space)},
                                      {.value = &c, .bytes = sizeof c}};
-    return evn_launch(w->queue[space], kernel, c.n[0] * c.n[1], evn_kernel_items(kernel), argument,
-                      2);
+    return evn_launch(w->queue[space], kernel, c.n[0] * c.n[1], 0, argument, 2);
 }
 
 /* The faces between them, those of `to` that are from `from`. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct device_peaks device_peaks(evn_units *units, struct device_peaks asked) {
-    struct device_peaks sum = {0, asked.operations * evn_units_devices(units)};
+    struct device_peaks sum = {0, asked.operations * evn_units_about(units).devices};
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
         for (int d = 0; d < evn_unit_devices(unit); d++) {

@@ -246,7 +246,7 @@ static int time_launches(struct bench *b) {
 
 static void print_on_devices(const struct bench *b) {
     const struct device_peaks peaks = device_peaks(b->units, b->request->peaks);
-    const int devices = evn_units_devices(b->units);
+    const int devices = evn_units_about(b->units).devices;
     printf("  bandwidth: ");
     if (peaks.bandwidth > 0)
         printf("%.1f GB/s a device, %s\n", 1e-9 * peaks.bandwidth / devices,
@@ -272,7 +272,7 @@ static void print_bench(struct bench *b, double peak) {
     const int n = (int)b->request->repeat;
     printf("\n%s class %s on %s under %s, %d samples\n", b->app, b->request->class_,
            evn_units_text(b->units), evn_schedule_text(b->schedule), n);
-    if (evn_units_devices(b->units))
+    if (evn_units_about(b->units).devices)
         print_on_devices(b);
     else
         print_on_cores(b, peak);
@@ -290,7 +290,7 @@ static int study(const struct request *request, const char *app, double peak) {
     struct bench b;
     int code = open_bench(&b, request, app);
     for (int i = 0; !code && i < request->repeat; i++) code = sample(&b, i);
-    if (!code && evn_units_devices(b.units)) code = time_launches(&b);
+    if (!code && evn_units_about(b.units).devices) code = time_launches(&b);
     if (!code) print_bench(&b, peak);
     close_bench(&b);
     return code;
@@ -347,7 +347,7 @@ static int read_rates(struct request *request) {
 
 /* Whether the units are of one kind, and options of devices have some. */
 static int check_units(const struct request *request, const evn_units *units) {
-    const int gpus = evn_units_gpus(units), all = evn_units_count(units);
+    const int gpus = evn_units_about(units).gpus, all = evn_units_count(units);
     const char *given = request->devices     ? "devices"
                         : request->bandwidth ? "bandwidth"
                         : request->peak      ? "peak"
@@ -377,13 +377,13 @@ static int measure_peak(const struct request *request, double *peak) {
         return give_up(status);
     }
     const int code = check_units(request, units);
-    if (!code && evn_units_devices(units)) {
-        printf("%s, %s: %s\n", evn_machine_processor(machine), evn_units_text(units),
+    if (!code && evn_units_about(units).devices) {
+        printf("%s, %s: %s\n", evn_machine_about(machine).processor, evn_units_text(units),
                evn_device_traits(evn_unit_device(evn_units_get(units, 0), 0))->name);
     } else if (!code) {
         *peak = probe_fma(units);
-        printf("%s, %s: %.1f Gflop/s of fused multiply-adds\n", evn_machine_processor(machine),
-               evn_units_text(units), 1e-9 * *peak);
+        printf("%s, %s: %.1f Gflop/s of fused multiply-adds\n",
+               evn_machine_about(machine).processor, evn_units_text(units), 1e-9 * *peak);
     }
     evn_units_close(units);
     evn_machine_close(machine);

@@ -377,7 +377,7 @@ static evn_status launch(struct far_gpu *g, evn_kernel *kernel, const struct gro
                          int level, const evn_argument *argument, int arguments) {
     const int count = groups->first[level + 1] - groups->first[level];
     if (!count) return EVN_OK;
-    return evn_launch(g->queue, kernel, count, evn_kernel_items(kernel), argument, arguments);
+    return evn_launch(g->queue, kernel, count, 0, argument, arguments);
 }
 
 static evn_status begin_level(struct far_gpu *g, int number, int level, int n) {
@@ -423,8 +423,8 @@ static evn_status make_means(struct far_gpu *g, int number, int n) {
     const struct far_now a = now(g, number, f->cells->level, n);
     const evn_argument argument[] = {BUFFER(g->there[number]), VALUE(a)};
     const long count = (long)f->period * f->vertices;
-    return evn_launch(g->queue, g->means, (int)((count + FAR_ITEMS - 1) / FAR_ITEMS),
-                      evn_kernel_items(g->means), argument, COUNT(argument));
+    return evn_launch(g->queue, g->means, (int)((count + FAR_ITEMS - 1) / FAR_ITEMS), 0, argument,
+                      COUNT(argument));
 }
 
 static evn_status slide_level(struct far_gpu *g, int number, int level, int n) {

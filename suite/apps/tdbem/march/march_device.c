@@ -24,7 +24,7 @@ static int has_room(const struct march *m, const struct solve_device *d) {
                          8.0 * d->rows * (l->is.group + 1) +
                          in->blocks * (sizeof *in->block + 6.0 * 8 * INCIDENT_LANES);
     const double memory = (double)evn_device_traits(d->device)->memory;
-    return 4 * (needs + (double)evn_device_used(d->device)) <= memory;
+    return 4 * (needs + (double)evn_device_counts(d->device, NULL).used) <= memory;
 }
 
 static void make_fast(struct march *m) {

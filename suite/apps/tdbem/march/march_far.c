@@ -6,7 +6,7 @@
 static evn_status open_on(struct march *m, evn_device *device) {
     const evn_traits *t = evn_device_traits(device);
     const double bytes = far_gpu_bytes(m->p->far, m->p->columns);
-    const double needs = bytes + (double)evn_device_used(device);
+    const double needs = bytes + (double)evn_device_counts(device, NULL).used;
     if (2 * needs > (double)t->memory)
         return evn_fail(EVN_MEMORY, "%.60s has %.3f MB of memory, and %.3f MB would do", t->name,
                         (double)t->memory * 1e-6, 2 * needs * 1e-6);

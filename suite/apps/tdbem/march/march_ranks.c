@@ -38,7 +38,8 @@ static size_t row_bytes(const struct march *m, int rank) {
 static evn_status find_solvers(struct march *m) {
     char mine[128] = "", *all = NULL;
     int count = 0;
-    snprintf(mine, sizeof mine, "%s", evn_machine_processor(evn_units_machine(m->units)));
+    snprintf(mine, sizeof mine, "%s",
+             evn_machine_about(evn_units_about(m->units).machine).processor);
     evn_status status =
         ranks_share(m->p->cluster, mine, (int)sizeof mine, 1, (void **)&all, &count);
     m->ranks->told = m->p->solver_kind == SOLVER_CG_DEVICE;
@@ -192,22 +193,18 @@ static void add_rows(evn_crew *crew, int me, int cores, void *arg) {
                     m->total + (size_t)low * wide);
 }
 
-static void note_sent(const struct march *m, struct tdbem_traffic *t, long long messages,
-                      double bytes) {
-    long long now;
-    double sent;
-    evn_cluster_exchanged(m->p->cluster, &now, &sent);
-    t->messages += now - messages;
-    t->bytes += sent - bytes;
+static void note_sent(const struct march *m, struct tdbem_traffic *t,
+                      const evn_cluster_info *before) {
+    const evn_cluster_info now = evn_cluster_about(m->p->cluster);
+    t->messages += now.messages - before->messages;
+    t->bytes += now.message_bytes - before->message_bytes;
 }
 
 /* An exchange, counted. Failures of others are theirs to tell; an interrupt leaves at once. */
 static evn_status exchange(struct march *m, evn_status mine, struct tdbem_traffic *t) {
-    long long messages;
-    double bytes;
-    evn_cluster_exchanged(m->p->cluster, &messages, &bytes);
+    const evn_cluster_info before = evn_cluster_about(m->p->cluster);
     evn_status status = evn_cluster_exchange(m->p->cluster, mine, m->ranks->out, m->ranks->in);
-    note_sent(m, t, messages, bytes);
+    note_sent(m, t, &before);
     if (status && !mine && status != EVN_STOPPED) m->ranks->others = 1;
     return status;
 }
@@ -250,11 +247,9 @@ evn_status ranks_settle(struct march *m) {
 
 /* By all ranks together; none of them has failed, or all know. */
 static evn_status solve_together(struct march *m, double *a) {
-    long long messages;
-    double bytes;
-    evn_cluster_exchanged(m->p->cluster, &messages, &bytes);
+    const evn_cluster_info before = evn_cluster_about(m->p->cluster);
     const evn_status status = solver_solve(m->p->solver, m->crew, m->b, a);
-    note_sent(m, &m->r->solve_sent, messages, bytes);
+    note_sent(m, &m->r->solve_sent, &before);
     return status;
 }
 
@@ -328,9 +323,8 @@ static evn_status share_groups(struct march *m, void **list, size_t size) {
     if (!status)
         status = ranks_share(m->p->cluster, *list, own * (int)groups, size, (void **)&all, &count);
     for (int r = 0; !status && r < m->ranks->count; r++) {
-        const size_t first = (size_t)evn_cluster_first_unit(m->p->cluster, r);
-        const size_t next =
-            r + 1 < m->ranks->count ? (size_t)evn_cluster_first_unit(m->p->cluster, r + 1) : units;
+        const size_t first = (size_t)evn_cluster_about(m->p->cluster).first[r];
+        const size_t next = (size_t)evn_cluster_about(m->p->cluster).first[r + 1];
         for (size_t g = 0; g < groups; g++)
             memcpy(by_group + (g * units + first) * size,
                    all + (first * groups + g * (next - first)) * size, (next - first) * size);

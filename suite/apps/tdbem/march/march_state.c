@@ -193,7 +193,7 @@ void state_mark(struct march *m) {
 int state_stop(const struct march *m) { return m->mark.sums && *m->is.stop; }
 
 int state_stopped(const struct march *m) {
-    return m->ranks ? m->mark.sums && evn_cluster_stopping(m->p->cluster) : state_stop(m);
+    return m->ranks ? m->mark.sums && evn_cluster_about(m->p->cluster).stopping : state_stop(m);
 }
 
 /* The past itself has grown only where the group was whole. */

@@ -184,7 +184,7 @@ static double device_memory(const evn_unit *unit, int d) {
 /* Blocks become regions, and each device gets its kernels. */
 evn_status sums_open_devices(struct march *m) {
     const struct layout *l = m->p->layout;
-    const int devices = evn_units_devices(m->units);
+    const int devices = evn_units_about(m->units).devices;
     if (!devices) return EVN_OK;
     evn_status status = evn_place_open(&m->place, m->units, 1);
     if (status) return status;

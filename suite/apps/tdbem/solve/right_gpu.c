@@ -145,7 +145,7 @@ void right_gpu_close(struct right_gpu *g) {
 
 static evn_status launch(struct right_gpu *g, evn_kernel *kernel, int groups,
                          const evn_argument *argument, int arguments) {
-    return evn_launch(g->d.queue, kernel, groups, evn_kernel_items(kernel), argument, arguments);
+    return evn_launch(g->d.queue, kernel, groups, 0, argument, arguments);
 }
 
 evn_status right_gpu_begin(struct right_gpu *g, const double *total, const double *before,

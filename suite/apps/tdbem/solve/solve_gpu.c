@@ -18,7 +18,6 @@ struct solve_gpu {
     int steps, single; /* steps of a group; 1: solutions are rounded to float */
     evn_device *device;
     evn_queue *queue;
-    evn_program *program;
     evn_kernel *begin, *multiply, *advance, *end;
     evn_buffer *strips, *column, *value, *scale, *root, *vector, *gamma, *delta, *target;
     evn_buffer *result; /* states and solutions */
@@ -36,11 +35,11 @@ static size_t home_bytes(const struct solve_gpu *g, int steps) {
 /* ---- opening ---- */
 
 static evn_status open_kernels(struct solve_gpu *g) {
-    evn_status status = evn_program_open(&g->program, g->device, &solve_kernels, NULL);
-    if (!status) status = evn_kernel_open(&g->begin, g->program, "cg_begin");
-    if (!status) status = evn_kernel_open(&g->multiply, g->program, "cg_multiply");
-    if (!status) status = evn_kernel_open(&g->advance, g->program, "cg_advance");
-    if (!status) status = evn_kernel_open(&g->end, g->program, "cg_end");
+    const evn_kernel_source *from = &solve_kernels;
+    evn_status status = evn_kernel_get(g->device, from, "cg_begin", &g->begin);
+    if (!status) status = evn_kernel_get(g->device, from, "cg_multiply", &g->multiply);
+    if (!status) status = evn_kernel_get(g->device, from, "cg_advance", &g->advance);
+    if (!status) status = evn_kernel_get(g->device, from, "cg_end", &g->end);
     return status;
 }
 
@@ -129,9 +128,6 @@ void solve_gpu_close(struct solve_gpu *g) {
     void *memory[] = {g->message, g->home};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         if (memory[i]) evn_host_memory_close(memory[i], g->device);
-    evn_kernel *kernel[] = {g->begin, g->multiply, g->advance, g->end};
-    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++) evn_kernel_close(kernel[i]);
-    evn_program_close(g->program);
     if (g->queue) evn_queue_close(g->queue);
     free(g->given);
     free(g);
@@ -157,8 +153,7 @@ struct solve_device solve_gpu_device(const struct solve_gpu *g) {
 
 static evn_status launch(struct solve_gpu *g, evn_kernel *kernel, const evn_argument *argument,
                          int arguments) {
-    return evn_launch(g->queue, kernel, g->m->chunks, evn_kernel_items(kernel), argument,
-                      arguments);
+    return evn_launch(g->queue, kernel, g->m->chunks, 0, argument, arguments);
 }
 
 static evn_status begin(struct solve_gpu *g, struct solve_sweep sweep) {

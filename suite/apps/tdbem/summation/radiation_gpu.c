@@ -266,11 +266,8 @@ evn_status radiation_gpu_add(struct radiation_gpu *g, int p, evn_buffer *sums, i
                                 VALUE(update)};
     const int each =
         RADIATION_ITEMS / (steps > 4 ? steps / 4 : 1); /* rows that a group of items does */
-    evn_status status =
-        evn_launch(g->d.queue, g->past, (g->columns + RADIATION_ITEMS - 1) / RADIATION_ITEMS,
-                   evn_kernel_items(g->past), past, 4);
-    if (!status)
-        status = evn_launch(g->d.queue, l->add, (g->rows + each - 1) / each,
-                            evn_kernel_items(l->add), add, 7);
+    evn_status status = evn_launch(
+        g->d.queue, g->past, (g->columns + RADIATION_ITEMS - 1) / RADIATION_ITEMS, 0, past, 4);
+    if (!status) status = evn_launch(g->d.queue, l->add, (g->rows + each - 1) / each, 0, add, 7);
     return status;
 }

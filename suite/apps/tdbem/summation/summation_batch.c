@@ -47,7 +47,7 @@ static void drop(struct summation_gpu *g, struct stream_batch *f) {
 }
 
 static evn_status wait_for(struct summation_gpu *g, struct stream_batch *f) {
-    evn_status status = f->count ? evn_event_finish(f->done) : EVN_OK;
+    evn_status status = f->count ? evn_event_finish(f->done, NULL) : EVN_OK;
     drop(g, f);
     return status;
 }
@@ -137,7 +137,7 @@ void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block) {
 }
 
 void summation_gpu_fetched(struct summation_gpu *g) {
-    if (g->has_fetched) evn_event_finish(g->fetched);
+    if (g->has_fetched) evn_event_finish(g->fetched, NULL);
 }
 
 /* ---- sums of blocks ---- */
@@ -187,9 +187,7 @@ static evn_status sum(struct summation_gpu *g, int count, const int *number) {
     argument[n++] = (evn_argument){.buffer = g->blocks};
     argument[n++] = (evn_argument){.buffer = g->sums};
     argument[n++] = (evn_argument){.value = &g->shape, .bytes = sizeof g->shape};
-    return status
-               ? status
-               : evn_launch(g->queue, g->kernel, groups, evn_kernel_items(g->kernel), argument, n);
+    return status ? status : evn_launch(g->queue, g->kernel, groups, 0, argument, n);
 }
 
 /* Acquires the batch's regions. Where they find no room beside the other one's, which may lie
@@ -268,8 +266,7 @@ static evn_status merge(struct summation_gpu *g, int count, const int *number,
     const evn_argument argument[] = {
         {.buffer = g->sums}, {.buffer = g->pairs}, {.value = &shape, .bytes = sizeof shape}};
     const int groups = (int)((shape.sums + SUM_MERGED - 1) / SUM_MERGED);
-    return status ? status
-                  : evn_launch(g->queue, g->merge, groups, evn_kernel_items(g->merge), argument, 3);
+    return status ? status : evn_launch(g->queue, g->merge, groups, 0, argument, 3);
 }
 
 void summation_gpu_begin(struct summation_gpu *g) { g->used = g->spilt = 0; }

@@ -55,10 +55,10 @@ evn_status summation_gpu_share(double *share, const struct layout *a, const stru
                                evn_device *device) {
     const evn_traits *t = evn_device_traits(device);
     const double memory = (double)t->memory, usable = 0.95 * memory;
-    const double beside = (double)(past_bytes(past) + parts_bytes(a) + evn_device_used(device)) +
-                          (double)slots(a, t->memory) * (double)summation_sums_bytes(a) +
-                          (double)a->blocks * (sizeof(struct sum_block) + sizeof(struct sum_pair)) +
-                          8192;
+    const double beside =
+        (double)(past_bytes(past) + parts_bytes(a) + evn_device_counts(device, NULL).used) +
+        (double)slots(a, t->memory) * (double)summation_sums_bytes(a) +
+        (double)a->blocks * (sizeof(struct sum_block) + sizeof(struct sum_pair)) + 8192;
     const double left = usable - beside, least = (double)layout_largest(a);
     *share = left / memory;
     if (left >= least && (double)t->max_buffer >= least) return EVN_OK;
@@ -165,9 +165,9 @@ static evn_status open_all(struct summation_gpu *g, const struct history *past) 
     evn_status status = open_tables(g);
     if (status) return status;
     set_shape(g, past);
-    status = evn_program_open(&g->program, g->device, source(a->is.single, a->wide), NULL);
-    if (!status) status = evn_kernel_open(&g->kernel, g->program, name);
-    if (!status) status = evn_kernel_open(&g->merge, g->program, "sum_pairs");
+    const evn_kernel_source *from = source(a->is.single, a->wide);
+    status = evn_kernel_get(g->device, from, name, &g->kernel);
+    if (!status) status = evn_kernel_get(g->device, from, "sum_pairs", &g->merge);
     if (!status) status = evn_buffer_open(&g->pairs, g->device, blocks * sizeof *g->pair);
     if (!status) status = evn_buffer_open(&g->past, g->device, past_bytes(past));
     if (!status) status = evn_buffer_open(&g->parts, g->device, parts_bytes(a));
@@ -212,9 +212,6 @@ void summation_gpu_close(struct summation_gpu *g) {
     evn_buffer_close(g->blocks);
     evn_buffer_close(g->parts);
     evn_buffer_close(g->past);
-    evn_kernel_close(g->merge);
-    evn_kernel_close(g->kernel);
-    evn_program_close(g->program);
     evn_host_memory_close(g->home, g->device);
     free_all(g->spill, g->block, g->pair, g->ordered, g->slot, g->held, g->known, g->piece, g->part,
              g->regions, g->stays, g);

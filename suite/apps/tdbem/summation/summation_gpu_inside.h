@@ -19,7 +19,6 @@ struct summation_gpu {
     int space;
     evn_device *device;
     evn_queue *queue;
-    evn_program *program;
     evn_kernel *kernel, *merge;
     evn_buffer *past, *parts, *blocks, *pairs, *sums;
     struct sum_shape shape;
