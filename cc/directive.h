@@ -1,6 +1,5 @@
 /* Directives: which of them are about compute units, and what their clauses say. */
-#ifndef CC_DIRECTIVE_H
-#define CC_DIRECTIVE_H
+#pragma once
 
 #include "source.h"
 
@@ -140,5 +139,3 @@ int family_of(const struct source *s, const struct token *t);
 void warn_of_forgotten(struct source *s, const struct token *name, const char *by);
 /* Edit distance of two words: letters added, left out or changed. */
 int word_distance(const char *a, const char *b);
-
-#endif

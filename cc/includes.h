@@ -1,6 +1,5 @@
 /* Files that a source of C or C++ includes. */
-#ifndef CC_INCLUDES_H
-#define CC_INCLUDES_H
+#pragma once
 
 #include "options.h"
 
@@ -12,5 +11,3 @@ int includes_precompiled(const struct options *o, const char *name, const char *
 /* Behind the line of the source's first include, where it stands before all else; 0: it does not.
  */
 int behind_first_include(const char *text);
-
-#endif

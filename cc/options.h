@@ -1,7 +1,6 @@
 /* The command line as the compiler will understand it: what is an option, what an option's
  * argument, what a file. */
-#ifndef CC_OPTIONS_H
-#define CC_OPTIONS_H
+#pragma once
 
 #include "fortran/fortran.h"
 #include "words.h"
@@ -59,5 +58,3 @@ void compile_flags(struct words *w, int openmp);
 int link_flags(struct words *w, int rpath);
 /* Where evener/kernel.h is, to be freed. */
 char *include_folder(void);
-
-#endif

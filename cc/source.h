@@ -1,8 +1,7 @@
 /* One C file on its way through evener-cc: its text, its tokens, what is to be said about it and
  * what is to be written in other words. Positions are offsets in the text, so that whatever is cut
  * out of it still knows its line and column. */
-#ifndef CC_SOURCE_H
-#define CC_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -150,5 +149,3 @@ void put_quoted(struct text *out, const char *text);
 /* As malloc and realloc; they end the command where there is no memory. */
 void *more(void *old, size_t bytes);
 char *copy_of(const char *bytes, size_t count);
-
-#endif

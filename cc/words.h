@@ -1,6 +1,5 @@
 /* Lists of words: command lines, and running them. */
-#ifndef CC_WORDS_H
-#define CC_WORDS_H
+#pragma once
 
 /* Ends with NULL; owns its words. */
 struct words {
@@ -32,5 +31,3 @@ char *read_source(const char *name);
 int write_file(const char *name, const char *text);
 /* Two texts as one, of the caller. */
 char *joined(const char *a, const char *b);
-
-#endif

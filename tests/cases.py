@@ -40,7 +40,8 @@ def main():
     try:
         module = types.ModuleType("cases")
         vars(module).update(runpy.run_path(script, run_name="__main__"))
-        unittest.main(module)  # what has run all by itself has ended
+        if unittest.TestLoader().loadTestsFromModule(module).countTestCases():  # else it has run all by itself
+            unittest.main(module)
     except SystemExit as end:
         status = end.code
     if seen and quick - seen:

@@ -3,8 +3,7 @@
  *
  * EVENER_TEST_DEVICE=SPECIFICATION is that device; two emulated ones where it is not set. Where
  * there is none the test is skipped: exit status 77, with the reason in a line. */
-#ifndef TEST_CHECK_H
-#define TEST_CHECK_H
+#pragma once
 
 #include <evener/device.h>
 
@@ -113,5 +112,3 @@ static inline int test_devices(const evn_kernel_source *kernels, int *devices) {
     if (devices) *devices = count;
     return 0;
 }
-
-#endif

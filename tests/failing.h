@@ -1,7 +1,6 @@
 /* Allocations that fail. Included by one file of a test, which then has malloc() and the like of
  * its own, for the library too. Not with sanitizers, which want theirs. */
-#ifndef TEST_FAILING_H
-#define TEST_FAILING_H
+#pragma once
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -48,6 +47,4 @@ void free(void *p) {
     if (p) atomic_fetch_sub(&allocated, 1);
     __libc_free(p);
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* The machine that a test program opens once for all its tests: set_up and tear_down of the group.
  */
-#ifndef TEST_MACHINE_OF_TEST_H
-#define TEST_MACHINE_OF_TEST_H
+#pragma once
 
 #include "check.h"
 
@@ -17,5 +16,3 @@ static int tear_down(void **state) {
     evn_machine_close(machine);
     return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Variables of tests that are closed where their block ends, the last one first; a test that fails
  * leaves them open. */
-#ifndef TEST_OWN_H
-#define TEST_OWN_H
+#pragma once
 
 #include <evener/crew.h>
 #include <evener/exchange.h>
@@ -49,5 +48,3 @@ OWNED(exchange, evn_exchange, evn_exchange_close)
 OWNED(simulation, evn_simulation, evn_simulation_close)
 OWNED(shared, evn_shared, evn_shared_close)
 OWNED(file, FILE, fclose)
-
-#endif

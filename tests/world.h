@@ -1,7 +1,6 @@
 /* What tests of loops begin with: units on a machine of their own, a loop over them with a schedule
  * of its own, random numbers that are the same each time, and a body that does nothing. */
-#ifndef TEST_WORLD_H
-#define TEST_WORLD_H
+#pragma once
 
 #include "check.h"
 
@@ -42,5 +41,3 @@ static inline evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
     (void)unit, (void)batch, (void)arg;
     return EVN_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The C that stands in the place of a directive and of the head of its loop. */
-#ifndef CC_EMIT_H
-#define CC_EMIT_H
+#pragma once
 
 #include "loop.h"
 
@@ -12,5 +11,3 @@ void emit_teams_end(struct source *s, const struct directive *d, int last, int n
 /* "if this is a GPU unit, return f_gpu(..)" behind the brace of the function that token `at`
  * begins. */
 void emit_variant(struct source *s, const struct directive *d, int at);
-
-#endif

@@ -1,6 +1,5 @@
 /* The loop behind a directive: its head, and where its body ends. */
-#ifndef CC_LOOP_H
-#define CC_LOOP_H
+#pragma once
 
 #include "directive.h"
 
@@ -47,5 +46,3 @@ void look_for_writes(struct source *s, const struct nest *nest, const struct tok
  * that no clause names. */
 void look_for_forgotten(struct source *s, const struct directive *d, const struct directive *teams,
                         const struct nest *nest);
-
-#endif

@@ -1,6 +1,5 @@
 /* From C with directives of ours to C without. */
-#ifndef CC_REWRITE_H
-#define CC_REWRITE_H
+#pragma once
 
 #include "source.h"
 
@@ -15,5 +14,3 @@ int rewrite_elsewhere(struct source *s, const char *name);
 /* Finds the directives and writes others in their place (source_write). s->unseen: it must be
  * preprocessed first. Returns the number of places that were rewritten. */
 int rewrite(struct source *s);
-
-#endif

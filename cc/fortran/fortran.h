@@ -2,8 +2,7 @@
  * kin, on a do loop. Statements are joined to lines of their own in a second text (`flat`), in
  * which clauses are read as in C; what is made goes into the user's text (`raw`), whose lines keep
  * their numbers. Expressions are copied, never understood. */
-#ifndef CC_FORTRAN_H
-#define CC_FORTRAN_H
+#pragma once
 
 #include "directive.h"
 
@@ -138,5 +137,3 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
                        int from, int last);
 /* teams at statement `from`, end teams at statement `last`. */
 void fortran_emit_teams(struct fortran *f, const struct directive *d, int from, int last);
-
-#endif

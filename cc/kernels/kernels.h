@@ -2,8 +2,7 @@
  * perfect nest of canonical loops becomes a kernel of the dialect (docs/kernels.md) for GPU units
  * and a parallel for with the unit's cores for CPU units. It is no translator of C: what is not in
  * the subset is refused. Text is preprocessed. */
-#ifndef CC_KERNELS_H
-#define CC_KERNELS_H
+#pragma once
 
 #include "c/loop.h"
 
@@ -256,5 +255,3 @@ char *kernel_file(const char *name, const char *folder, int contract);
 char *kernel_dialect(const char *folder, int same);
 /* As a C string, over several lines. */
 void put_string(struct text *out, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* A loop of which a kernel is made, for kernels.c and text.c. */
-#ifndef CC_KERNELS_TEXT_H
-#define CC_KERNELS_TEXT_H
+#pragma once
 
 #include "kernels.h"
 
@@ -64,5 +63,3 @@ int map_put_loop(struct kernel *k);
 /* The kernel's text for devices; and for the emulated device, without macros. */
 void kernel_put_device(struct kernel *k, struct text *out);
 void kernel_put_host(struct kernel *k, struct text *out);
-
-#endif

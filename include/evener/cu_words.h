@@ -50,6 +50,8 @@
 #    undef const
 #    pragma push_macro("contract")
 #    undef contract
+#    pragma push_macro("copies")
+#    undef copies
 #    pragma push_macro("count")
 #    undef count
 #    pragma push_macro("counts")
@@ -156,6 +158,8 @@
 #    undef of_thread
 #    pragma push_macro("ours")
 #    undef ours
+#    pragma push_macro("own")
+#    undef own
 #    pragma push_macro("parameter")
 #    undef parameter
 #    pragma push_macro("range")
@@ -272,6 +276,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("common")
 #    pragma pop_macro("const")
 #    pragma pop_macro("contract")
+#    pragma pop_macro("copies")
 #    pragma pop_macro("count")
 #    pragma pop_macro("counts")
 #    pragma pop_macro("current_exception")
@@ -325,6 +330,7 @@ struct evn_cu_words; /* a text of C that is empty is none */
 #    pragma pop_macro("of_all")
 #    pragma pop_macro("of_thread")
 #    pragma pop_macro("ours")
+#    pragma pop_macro("own")
 #    pragma pop_macro("parameter")
 #    pragma pop_macro("range")
 #    pragma pop_macro("relation")

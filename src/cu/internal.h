@@ -1,8 +1,7 @@
 /* Internals of directives at run time: units.c opens the program's units, site.c keeps directives
  * and their loops, keys.c tells these of iterations that come and go, fork.c intercepts regions,
  * place.c moves data, omp.c answers queries of bodies, report.c prints statistics at exit. */
-#ifndef CU_INTERNAL_H
-#define CU_INTERNAL_H
+#pragma once
 
 #include <evener/cu.h>
 #include <evener/open.h>
@@ -245,5 +244,3 @@ enum { CU_GROUP = 128 }; /* items of a group of a loop's kernel */
  * compile it first, other kernels of the program are compiled meanwhile, on the machine's cores. */
 evn_status cu_kernel_get(evn_cu_kernel *kernel, evn_device *device, int space,
                          const evn_machine *machine, evn_kernel **out);
-
-#endif

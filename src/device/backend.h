@@ -25,8 +25,7 @@
  * object may still be in use by queued work, except programs and kernels (finished first): the slot
  * that closes waits, or keeps the resources. device.c counts references, so that programs outlive
  * their kernels and a device all its objects, in any order of closing. */
-#ifndef DEVICE_BACKEND_H
-#define DEVICE_BACKEND_H
+#pragma once
 
 #include <evener/device.h>
 #include <pthread.h>
@@ -198,5 +197,3 @@ evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *sour
                               const char *name, const evn_kernel_entry **entry);
 
 extern const struct backend backend_cuda, backend_hip, backend_opencl, backend_emulated;
-
-#endif

@@ -7,8 +7,7 @@
  * processes may share a cache; its header has key, size and checksum, and a file that does not
  * agree with its header is ignored. Errors of reading and writing are not reported: kernels are
  * then compiled. */
-#ifndef DEVICE_CACHE_H
-#define DEVICE_CACHE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ int cache_read_file(const char *file, struct cache_key key, void **data, size_t 
 
 /* 0: it cannot be written, and no such file exists. */
 int cache_write_file(const char *file, struct cache_key key, const void *data, size_t size);
-
-#endif

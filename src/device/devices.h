@@ -1,6 +1,5 @@
 /* Devices for other rooms, which do not know back ends by name. */
-#ifndef DEVICE_DEVICES_H
-#define DEVICE_DEVICES_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -42,5 +41,3 @@ void device_kernel_close(evn_kernel *kernel);
 
 /* The most bytes of buffers that were open at a time. */
 size_t device_used_max(const evn_device *device);
-
-#endif

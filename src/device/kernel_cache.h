@@ -1,11 +1,8 @@
 /* Kernels that are opened once a device and kept (evn_kernel_get()). */
-#ifndef DEVICE_KERNEL_CACHE_H
-#define DEVICE_KERNEL_CACHE_H
+#pragma once
 
 #include "device/backend.h"
 
 void kept_init(evn_device *d);
 /* Closes the kept kernels; no other object of the device is open. */
 void kept_close(evn_device *d);
-
-#endif

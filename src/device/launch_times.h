@@ -1,6 +1,5 @@
 /* Timing of launches, for device.c. */
-#ifndef DEVICE_LAUNCH_TIMES_H
-#define DEVICE_LAUNCH_TIMES_H
+#pragma once
 
 #include "device/backend.h"
 
@@ -15,5 +14,3 @@ evn_status phases_end(evn_device *d);
 
 /* Frees the sums with the device, after all queues are closed. */
 void phases_close(evn_device *d);
-
-#endif

@@ -1,6 +1,5 @@
 /* State of the schedule `auto`, for its files. */
-#ifndef SCHEDULE_AUTO_H
-#define SCHEDULE_AUTO_H
+#pragma once
 
 #include "policy/learn.h"
 
@@ -32,5 +31,3 @@ void auto_lows(struct state *state, const evn_problem *p);
 
 /* Makes the conservative assignment from the owners `from`. */
 void auto_wary(struct state *state, const evn_problem *p, const int *from);
-
-#endif

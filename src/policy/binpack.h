@@ -1,6 +1,5 @@
 /* The packing of binpack, and the policy that packs by learnt times. */
-#ifndef SCHEDULE_BINPACK_H
-#define SCHEDULE_BINPACK_H
+#pragma once
 
 #include "schedule/policy.h"
 
@@ -9,5 +8,3 @@ evn_status binpack_plan(const evn_problem *p, int *owner);
 
 /* binpack:time. */
 extern const struct policy policy_binpack_time;
-
-#endif

@@ -1,11 +1,8 @@
 /* binpack with routes or capacities. */
-#ifndef SCHEDULE_BINPACK_NEAR_H
-#define SCHEDULE_BINPACK_NEAR_H
+#pragma once
 
 #include "policy/routes.h"
 #include <evener/status.h>
 
 /* Groups the tasks of `p`; `full`: a unit takes no more than it holds while another has room. */
 evn_status binpack_near(const evn_problem *p, const struct routes *routes, int full, int *owner);
-
-#endif

@@ -1,6 +1,5 @@
 /* A problem in seconds, as times have told how long its unit of time is. */
-#ifndef SCHEDULE_KNOWN_H
-#define SCHEDULE_KNOWN_H
+#pragma once
 
 #include "policy/learn.h"
 
@@ -13,5 +12,3 @@ struct known {
  * enough memory; close it in any case. */
 int known_open(struct known *k, const evn_problem *problem, const struct learn *l);
 void known_close(struct known *k);
-
-#endif

@@ -40,8 +40,7 @@
  *         }
  *     }
  */
-#ifndef SCHEDULE_LEARN_H
-#define SCHEDULE_LEARN_H
+#pragma once
 
 #include "schedule/origins.h"
 #include "schedule/pool.h"
@@ -172,5 +171,3 @@ int learn_asks(struct learn *l, double now, double could);
  * migration that promises `then`. The promise is checked after some instances. */
 void learn_stays(struct learn *l, double now, double could, double then);
 void learn_moves(struct learn *l, double now, double then);
-
-#endif

@@ -1,7 +1,6 @@
 /* A policy by time that plans again: costs of tasks and speeds of units are those that times tell
  * (learn.h); a planner makes another plan of them, and it is taken if it pays. */
-#ifndef SCHEDULE_REPLAN_H
-#define SCHEDULE_REPLAN_H
+#pragma once
 
 #include "policy/learn.h"
 #include "schedule/policy.h"
@@ -30,5 +29,3 @@ void replan_learn(evn_schedule *s, const int *owner, const double *seconds);
 void replan_weights(evn_schedule *s, const double *before);
 evn_status replan_change(evn_schedule *s, const struct origins *o);
 void replan_close(evn_schedule *s);
-
-#endif

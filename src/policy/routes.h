@@ -1,7 +1,6 @@
 /* Cost of a link at each end, if its ends are on different units: by the problem's routes, else by
  * its bandwidth. */
-#ifndef SCHEDULE_ROUTES_H
-#define SCHEDULE_ROUTES_H
+#pragma once
 
 #include <evener/schedule.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ static inline double routes_cost(const struct routes *r, int u, int v, double by
 
 /* Least and largest cost of a link of `bytes` between two units. */
 void routes_range(const struct routes *r, double bytes, double *least, double *max);
-
-#endif

@@ -1,6 +1,5 @@
 /* Simulation of one instance in virtual time: the unit that takes each task. */
-#ifndef SCHEDULE_SIMULATE_H
-#define SCHEDULE_SIMULATE_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -12,5 +11,3 @@ typedef void draw_take(void *arg, int task, int unit);
  * entry a unit. */
 void schedule_draw(const evn_schedule *schedule, const double *busy, int *heap, draw_take *take,
                    void *arg);
-
-#endif

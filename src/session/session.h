@@ -1,6 +1,5 @@
 /* Internals of a session. */
-#ifndef SESSION_SESSION_H
-#define SESSION_SESSION_H
+#pragma once
 
 #include "record/record.h"
 #include "trace/chrome.h"
@@ -209,5 +208,3 @@ int session_widest(const evn_cluster *cluster);
 /* Concatenates all ranks' texts on rank 0, to be freed; NULL on other ranks. Without ranks a copy.
  * Collective. */
 evn_status session_gather_text(evn_session *session, const char *mine, char **all);
-
-#endif

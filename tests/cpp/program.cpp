@@ -627,7 +627,7 @@ static void test_front_door() {
     options.flags = evn::no_environment | evn::oversubscribe;
     {
         evn::session own_machine(options);
-        IS(evn_session_about(own_machine.get()).machine == machine);
+        IS(evn_units_about(evn_session_units(own_machine.get())).machine == machine);
         own_machine.open_loop(4).run(nothing);
     }
     options.units = "x";

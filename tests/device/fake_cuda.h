@@ -1,6 +1,5 @@
 /* What a test may set and ask of the fake driver: one struct, found with dlsym(library, "fake"). */
-#ifndef FAKE_CUDA_H
-#define FAKE_CUDA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ struct fake_cuda {
     int (*current)(void); /* the device whose context is current in the calling thread; -1: none */
     void (*reset)(void);  /* everything as at the start; what is open is forgotten */
 };
-
-#endif

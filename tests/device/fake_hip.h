@@ -1,7 +1,6 @@
 /* The driver that is none, by HIP's names: fake_cuda.c compiled with FAKE_HIP is libamdhip64.so and
  * libhiprtc.so. A name that is missing here shows as a function that the back end misses. */
-#ifndef FAKE_HIP_H
-#define FAKE_HIP_H
+#pragma once
 
 #define cuInit                hipInit
 #define cuDriverGetVersion    hipDriverGetVersion
@@ -50,5 +49,3 @@
 #define nvrtcGetProgramLog     hiprtcGetProgramLog
 #define nvrtcGetCUBINSize      hiprtcGetCodeSize
 #define nvrtcGetCUBIN          hiprtcGetCode
-
-#endif

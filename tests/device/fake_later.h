@@ -4,8 +4,7 @@
  * used again too soon, shows in results.
  *
  * Callers hold a lock of theirs. Streams and events are numbers from 0 on, below LATER_MAX. */
-#ifndef FAKE_LATER_H
-#define FAKE_LATER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ int later_is_idle(void);
 
 /* Whether the event has happened. */
 int later_has(int event);
-
-#endif

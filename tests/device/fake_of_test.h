@@ -1,6 +1,5 @@
 /* The driver that is none (fake_cuda.h), for a test program that looks at what it was asked. */
-#ifndef TEST_FAKE_OF_TEST_H
-#define TEST_FAKE_OF_TEST_H
+#pragma once
 
 #include "device/devices.h"
 #include "check.h"
@@ -27,5 +26,3 @@ static int tear_down(void **state) {
     if (fake->open) print_error("%d left open\n", fake->open);
     return fake->wrong || fake->open;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* All that a device of the driver that is none can do, on two of them. */
-#ifndef TEST_FAKE_WORK_H
-#define TEST_FAKE_WORK_H
+#pragma once
 
 #include "device/devices.h"
 #include "fake_of_test.h"
@@ -123,5 +122,3 @@ static int may_fail(const char *call, int is_trying) {
         if (!strcmp(call, trying[i])) return 1;
     return 0;
 }
-
-#endif

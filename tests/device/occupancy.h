@@ -1,8 +1,7 @@
 /* How many groups of a kernel a multiprocessor has at a time, by the rules of its architecture
  * (CUDA C++ Programming Guide, "Compute Capabilities"): registers, the group's memory, warps, and a
  * limit of groups. What one uses up the others do not matter for. */
-#ifndef OCCUPANCY_H
-#define OCCUPANCY_H
+#pragma once
 
 struct multiprocessor {
     int architecture; /* 90 for 9.0 */
@@ -35,5 +34,3 @@ static inline int groups_at_a_time(int architecture, int items, int registers, i
     if (bytes && m.local_bytes / bytes < groups) groups = m.local_bytes / bytes;
     return groups;
 }
-
-#endif

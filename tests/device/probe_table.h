@@ -1,7 +1,6 @@
 /* What the probe kernels share with the test: a struct that is passed by value, and one that lies
  * in a buffer. */
-#ifndef PROBE_TABLE_H
-#define PROBE_TABLE_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -16,5 +15,3 @@ struct probe_piece {
     evn_long first; /* doubles from its start */
     int count, step;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* FT straight after its specification: sums over all points of a line, one point at a time, nothing
  * shared with suite/apps/ft. */
-#ifndef TESTS_PLAIN_FT_H
-#define TESTS_PLAIN_FT_H
+#pragma once
 
 #include <complex.h>
 
@@ -11,5 +10,3 @@ void plain_line(int n, int sign, const double complex *in, double complex *out);
 /* `steps` steps on n[0] x n[1] x n[2] points: the last field, x fastest, to be freed, and each
  * step's checksum. */
 double complex *plain_ft(const int n[3], int steps, double complex *sum);
-
-#endif

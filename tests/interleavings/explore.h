@@ -12,8 +12,7 @@
  * sequentially consistent, as on x86-64; loads are never late. A compare-and-swap that is weak
  * fails once without a reason, a sleeper wakes once without one.
  */
-#ifndef MODEL_EXPLORE_H
-#define MODEL_EXPLORE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ uint64_t explore_change(volatile void *at, size_t size, enum explore_change chan
 int explore_swap_if(volatile void *at, size_t size, void *expected, uint64_t value, int weak,
                     struct explore_site site);
 long explore_futex(struct explore_site site, volatile void *at, int operation, unsigned value, ...);
-
-#endif

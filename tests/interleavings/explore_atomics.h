@@ -1,7 +1,6 @@
 /* Takes over the atomic operations and the futex of source files that are included after this:
  * each becomes a point of explore.h. */
-#ifndef MODEL_EXPLORE_ATOMICS_H
-#define MODEL_EXPLORE_ATOMICS_H
+#pragma once
 
 #include "explore.h"
 #include <stdatomic.h>
@@ -58,5 +57,3 @@
 /* The only call of the system there is: a futex, whose time limit never comes. */
 #define syscall(number, ...)                                                                       \
     explore_futex((struct explore_site){"futex: " #__VA_ARGS__, __LINE__}, __VA_ARGS__)
-
-#endif

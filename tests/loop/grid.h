@@ -5,8 +5,7 @@
  *
  * A trial says what is run. Each rank (a thread) has a world of its own; what they must find
  * together is in global counters. */
-#ifndef TEST_LOOP_GRID_H
-#define TEST_LOOP_GRID_H
+#pragma once
 
 #include "wire/ranks.h"
 #include <evener.h>
@@ -86,5 +85,3 @@ int grid_has_block(const struct trial *trial, int task, int block);
 void grid_forget_homes(struct grid *g);
 
 void grid_at_random(evn_schedule *schedule);
-
-#endif

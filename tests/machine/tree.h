@@ -1,7 +1,6 @@
 /* A tree of files in a temporary folder, as /proc and /sys of some machine; include it once. Set-up
  * and tear-down of each test. */
-#ifndef TESTS_MACHINE_TREE_H
-#define TESTS_MACHINE_TREE_H
+#pragma once
 
 #include "check.h"
 #include <sys/stat.h>
@@ -36,5 +35,3 @@ static void put(const char *path, const char *text) {
     fputs(text, f);
     fclose(f);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * down. A row is a call that all ranks make, wrongly on one of them (each in turn) or on all. Right
  * is the same status on all ranks, a message that has certain words in it and names the rank, and
  * loops that then go on with the values of plain arrays. */
-#ifndef MISUSE_OVER_RANKS_H
-#define MISUSE_OVER_RANKS_H
+#pragma once
 
 #include "wire/ranks.h"
 #include <evener.h>
@@ -83,5 +82,3 @@ void ranks_close(struct world *w);
 typedef void rows(struct world *w);
 rows ranks_cluster, ranks_loop, ranks_within, ranks_exchange, ranks_halves, ranks_change;
 rows ranks_session, ranks_regions, ranks_births, ranks_distribution, ranks_distributed;
-
-#endif

@@ -5,8 +5,7 @@
  * whether the library has answered as it must: with the right value, and a new message that has a
  * certain word in it. A refused call leaves its world as it is, and they all are made in one; calls
  * in parentheses, and those that succeed or fail otherwise, each have a world of their own. */
-#ifndef MISUSE_WORLD_H
-#define MISUSE_WORLD_H
+#pragma once
 
 #include <evener.h>
 #include <evener/crew.h>
@@ -139,5 +138,3 @@ calls calls_change, calls_birth, calls_changed_faces;
 calls calls_recovery, calls_session, calls_cluster, calls_parcels, calls_over_ranks;
 calls calls_in_body, calls_in_body_of_device, calls_batch_mistakes, calls_in_job;
 calls calls_of_another_thread, calls_of_another_process;
-
-#endif

@@ -5,8 +5,7 @@
  * First the zones, both_zones(); then the device, both_device(). Without that they
  * are the host's alone.
  */
-#ifndef TEST_BOTH_H
-#define TEST_BOTH_H
+#pragma once
 
 #include "npbmz/device/gpu.h"
 
@@ -62,5 +61,3 @@ void both_assert_field(const struct zone *z, int n, const evn_kernel_source *ker
 /* All of the device's zones are the host's in this way, u and (LU) r; and where there is no
  * interior point of these, ghosts, padding and forcing, to the bit. */
 void both_assert_alike(struct both *b, const evn_kernel_source *kernels);
-
-#endif

@@ -1,7 +1,6 @@
 /* The exchange as plainly as can be: each face copied value by value, from the description that the
  * library's exchange gets too. */
-#ifndef TEST_COPY_FACES_H
-#define TEST_COPY_FACES_H
+#pragma once
 
 #include "npbmz/mesh/faces.h"
 #include "npbmz/mesh/mesh.h"
@@ -31,5 +30,3 @@ static inline double faces_bytes(const struct problem *p, int n) {
         bytes += (double)sizeof(double) * face[s].n[0] * face[s].n[1] * face[s].n[2];
     return bytes;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What may lie in a field beside its points: behind rows and planes, before and after the field. */
-#ifndef TEST_PADDING_H
-#define TEST_PADDING_H
+#pragma once
 
 #include "npbmz/mesh/mesh.h"
 
@@ -15,5 +14,3 @@ static inline void padding_fill(const struct zone *z, double *field, double (*va
             field[n] = value(n);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What tests of schedules have in common: a sequence of numbers, schedules that must open, and the
  * model in plain words. */
-#ifndef TEST_SCHEDULE_OPEN_H
-#define TEST_SCHEDULE_OPEN_H
+#pragma once
 
 #include "check.h"
 
@@ -58,5 +57,3 @@ static inline double makespan(const evn_problem *p, const int *owner) {
     for (int u = 0; u < p->units; u++) longest = fmax(longest, time[u]);
     return longest;
 }
-
-#endif

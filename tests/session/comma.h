@@ -1,8 +1,7 @@
 /* A locale whose decimal point is a comma, made here, since few machines have one installed: the
  * file that glibc reads for LC_NUMERIC (a magic number, the offsets of six strings, the strings).
  */
-#ifndef TEST_COMMA_H
-#define TEST_COMMA_H
+#pragma once
 
 #include <locale.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ static inline int set_comma_locale(void) {
     snprintf(text, sizeof text, "%.1f", 0.5);
     return done && !strcmp(text, "0,5");
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What one-sided memory must do over every wire, in each rank of a cluster: processes and threads
  * in test_shared.c, MPI's launchers and processes once more in shared_try.c. */
-#ifndef TEST_SHARED_CASES_H
-#define TEST_SHARED_CASES_H
+#pragma once
 
 #include <evener/shared.h>
 
@@ -21,5 +20,3 @@ void shared_dying(evn_cluster *cluster, int per_node, int locks);
 
 /* All of them, as it is and as if each node had one rank, two, or three. */
 void shared_run_all(evn_cluster *cluster);
-
-#endif

@@ -1,6 +1,5 @@
 /* Bodies of tests, and what is computed of them. */
-#ifndef TEST_TDBEM_BODY_H
-#define TEST_TDBEM_BODY_H
+#pragma once
 
 #include "check.h"
 #include "tdbem/layout/layout.h"
@@ -16,5 +15,3 @@ static inline struct mesh *body(const char *what) {
     ok(mesh_open(&m, what));
     return m;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * wave arrives. See Bowman, Senior and Uslenghi, "Electromagnetic and acoustic scattering by simple
  * shapes", chapter 10.
  */
-#ifndef SERIES_H
-#define SERIES_H
+#pragma once
 
 #include <complex.h>
 
@@ -35,5 +34,3 @@ double complex series_scattered(const struct series *s, double r, double z);
 
 /* Far field F, p_s ~ F exp(ikr)/r. */
 double complex series_far(const struct series *s, double z);
-
-#endif

@@ -1,7 +1,6 @@
 /* Running something in every rank of a group, and saying in a rank that something is wrong: a rank
  * is not the process that cmocka's summary comes from, so it ends the group, and that is seen. */
-#ifndef TEST_WIRE_RANKS_H
-#define TEST_WIRE_RANKS_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/wire.h>
@@ -38,5 +37,3 @@ void ranks_fail(const char *file, int line, const char *what);
 int ranks_of_wire(int as_threads, int ranks, const char *options, int crowded,
                   void (*rank_main)(struct member *m));
 int ranks_of_cluster(int as_threads, int ranks, void (*rank_main)(evn_cluster *cluster));
-
-#endif

@@ -1,7 +1,6 @@
 /* What every kind of wire must do, in each of its ranks. Any program that has opened a wire can run
  * it: forked processes and threads in test_wire.c, others under their launcher. */
-#ifndef TEST_WIRE_SUITE_H
-#define TEST_WIRE_SUITE_H
+#pragma once
 
 #include "wire/ranks.h"
 
@@ -14,5 +13,3 @@ extern const struct wire_case wire_cases[];
 
 /* All ranks come here before one goes on. */
 void suite_barrier(struct member *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* A wire that looks at all messages of faces of another one: it counts them, and alters one on
  * request. All ranks of a process share the count. */
-#ifndef TEST_WIRE_WATCHED_H
-#define TEST_WIRE_WATCHED_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -39,5 +38,3 @@ void watched_begin(const struct watched_order *order);
 
 /* Messages that were sent since; *altered: those that were altered. */
 int watched_end(int *altered);
-
-#endif

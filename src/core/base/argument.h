@@ -1,6 +1,5 @@
 /* Checks of required arguments, which every public function makes first. */
-#ifndef BASE_ARGUMENT_H
-#define BASE_ARGUMENT_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -25,5 +24,3 @@ evn_status argument_missing(const char *function, const char *what) __attribute_
         NEED(out, "where to put what it opens");                                                   \
         *(out) = NULL;                                                                             \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 /* Binding of threads to cores as the user wishes it, and where the system refuses it.
  *
  * Binding is advice: with `auto` everything runs without it, and one line says so. */
-#ifndef BASE_BIND_H
-#define BASE_BIND_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -34,5 +33,3 @@ void bind_warn(int error);
 
 /* Suppresses bind_warn()'s line: another process of this host prints it. */
 void bind_be_silent(void);
-
-#endif

@@ -1,10 +1,7 @@
 /* The order of doubles by their values, for qsort(). */
-#ifndef BASE_BY_VALUE_H
-#define BASE_BY_VALUE_H
+#pragma once
 
 static inline int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Checksums by which ranks compare their arguments: FNV-1a of 64 bits. */
-#ifndef BASE_CHECKSUM_H
-#define BASE_CHECKSUM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ static inline uint64_t checksum_array(uint64_t sum, const void *data, size_t byt
     sum = checksum_add(sum, &given, 1);
     return data ? checksum_add(sum, data, bytes) : sum;
 }
-
-#endif

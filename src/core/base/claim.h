@@ -11,8 +11,7 @@
  *
  * The file: EVENER_CLAIMS; else /dev/shm/evener-cores; else /tmp/evener-cores. EVENER_CLAIMS set
  * but empty: claims are neither made nor seen. Any thread may call. */
-#ifndef BASE_CLAIM_H
-#define BASE_CLAIM_H
+#pragma once
 
 enum { CLAIM_CORES = 1024 }; /* cores by the system's numbers, 0 to 1023; others are always free */
 
@@ -32,5 +31,3 @@ int claim_is_mine(int core);
  * be the best. Do not nest. */
 void claim_choose(void);
 void claim_chosen(void);
-
-#endif

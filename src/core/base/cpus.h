@@ -3,8 +3,7 @@
  *
  * A set holds more processors than Linux can be built for on any machine. The kernel's own mask may
  * be larger still: it is read whole, and processors beyond the set are left out. */
-#ifndef BASE_CPUS_H
-#define BASE_CPUS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -33,5 +32,3 @@ int cpus_are_told(void);
 
 /* Lets a thread (0: the calling one) run on these processors and nowhere else. 0, or an errno. */
 int cpus_set(pid_t thread, const struct cpus *set);
-
-#endif

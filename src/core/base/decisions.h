@@ -1,8 +1,7 @@
 /* The log of decisions, EVENER_LOG: a table (session/decisions.c) that a program of the archive
  * links where something refers to it (everything.c). While the log is off a decision costs a look
  * at one word. */
-#ifndef BASE_DECISIONS_H
-#define BASE_DECISIONS_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -33,5 +32,3 @@ extern const struct decisions decisions __attribute__((weak));
 static inline int decisions_wanted(enum topic topic) {
     return &decisions && (atomic_load_explicit(decisions.wanted, memory_order_relaxed) & topic);
 }
-
-#endif

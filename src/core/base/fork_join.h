@@ -14,8 +14,7 @@
  *     ..                                       }
  *     fork_end(&f);
  */
-#ifndef BASE_FORK_JOIN_H
-#define BASE_FORK_JOIN_H
+#pragma once
 
 #include "base/gate.h"
 
@@ -46,5 +45,3 @@ void fork_leave(struct fork_join *f);
 
 /* After the last job was closed: no member enters any more. */
 void fork_end(struct fork_join *f);
-
-#endif

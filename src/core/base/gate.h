@@ -1,8 +1,7 @@
 /* The gate: threads wait for a counter to change. A waiter spins for a moment, since the next loop
  * usually comes at once, then sleeps on a futex, since a spinning thread takes the core of one that
  * has work. Opening a gate enters the kernel only if a thread sleeps at it. */
-#ifndef BASE_GATE_H
-#define BASE_GATE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void barrier_init(struct barrier *b, double spin);
 
 /* Returns when `cores` threads have called it; their earlier writes are visible to all. */
 void barrier_wait(struct barrier *b, int cores);
-
-#endif

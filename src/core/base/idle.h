@@ -1,6 +1,5 @@
 /* Idle time of each core, by the kernel's count. */
-#ifndef BASE_IDLE_H
-#define BASE_IDLE_H
+#pragma once
 
 enum { IDLE_CORES = 1024 };
 
@@ -11,5 +10,3 @@ struct idle {
 
 /* Reads `root`/proc/stat; `root` is "" except in tests. 0: it does not list cores. */
 int idle_read(struct idle *out, const char *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* Folders of Evener's own files: plug-ins and compiled kernels. */
-#ifndef BASE_INSTALL_PATHS_H
-#define BASE_INSTALL_PATHS_H
+#pragma once
 
 enum { PLACES_MAX = 5, PLACES_PATH = 1024 };
 
@@ -20,5 +19,3 @@ void places_add_usual(struct places *all, const char *name);
 
 /* Appends the paths to a message, separated by commas and " or ", as many as fit. */
 void places_text(const struct places *all, char *text, int size);
-
-#endif

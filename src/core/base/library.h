@@ -1,7 +1,6 @@
 /* Libraries that are opened when they are first used, so that a program which does not need them
  * starts without them, and a build without their headers has them. */
-#ifndef BASE_LIBRARY_H
-#define BASE_LIBRARY_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -20,5 +19,3 @@ struct library {
 /* Opens the first file that is there and can be used, for ever: `call` receives the functions,
  * `file` its name. EVN_MISSING: none can; the message has the reasons. */
 evn_status library_open(const struct library *l, void **call, char *file, size_t size);
-
-#endif

@@ -1,8 +1,5 @@
 /* The calling thread's message, for the library's own use; the public part is <evener/status.h>. */
-#ifndef BASE_MESSAGE_H
-#define BASE_MESSAGE_H
+#pragma once
 
 /* Number of messages that the thread has set so far, which tells a new message from an old one. */
 unsigned message_count(void);
-
-#endif

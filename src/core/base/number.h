@@ -1,6 +1,5 @@
 /* Numbers with a decimal point in every locale: the library's only way to read and write them. */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#pragma once
 
 #include <locale.h>
 #include <stdarg.h>
@@ -30,5 +29,3 @@ int number_vprint(char *text, size_t size, const char *format, va_list arguments
  * people's code, and for streams. */
 locale_t number_locale_begin(void);
 void number_locale_end(locale_t before);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pause of a spinning thread between two reads of memory. */
-#ifndef BASE_PAUSE_H
-#define BASE_PAUSE_H
+#pragma once
 
 /* Yields the core to its other hardware thread for some tens of nanoseconds, and stops speculative
  * reads. On aarch64 `yield` does nothing on cores with one hardware thread, so the instruction
@@ -12,5 +11,3 @@ static inline void pause_core(void) {
     __asm__ volatile("isb" : : : "memory");
 #endif
 }
-
-#endif

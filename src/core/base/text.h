@@ -1,6 +1,5 @@
 /* Text: numbers and `name:key=value,flag` specifications as users write them. */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include <evener/number.h>
 #include <evener/status.h>
@@ -38,5 +37,3 @@ extern const evn_scale evn_rates[], evn_times[];
 /* Reads `8GB/s`: a number with one of the units; the bounds are of the product. EVN_USAGE. */
 evn_status evn_spec_scaled(const evn_option *option, const char *what, const char *text,
                            const evn_scale *scale, evn_bounds bounds, double *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* Threads that the library makes. */
-#ifndef BASE_THREAD_H
-#define BASE_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ int thread_make_with(pthread_t *thread, size_t stack, void *(*work)(void *), voi
 /* Stack size of threads of OpenMP's runtime: OMP_STACKSIZE (in kB without a unit), else the
  * system's default. */
 size_t thread_stack(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Ticks: a clock that is read in a few nanoseconds, for intervals within one thread. */
-#ifndef BASE_TICKS_H
-#define BASE_TICKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -51,5 +50,3 @@ struct ticks_at ticks_at(double now);
 static inline double ticks_time(const struct ticks_at *at, uint64_t count) {
     return at->now + (double)(int64_t)(count - at->count) * at->second;
 }
-
-#endif

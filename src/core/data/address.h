@@ -1,6 +1,5 @@
 /* Regions by address: ranges of host memory in order, for binary search. */
-#ifndef PLACE_ADDRESS_H
-#define PLACE_ADDRESS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ void address_drop(struct addresses *a, const void *begin);
 
 /* The region that contains the byte, and the offset in it; -1: none. */
 int address_find(const struct addresses *a, const void *address, size_t *offset);
-
-#endif

@@ -1,6 +1,5 @@
 /* An arena: an allocator of pieces of one block of memory. */
-#ifndef PLACE_ARENA_H
-#define PLACE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ void arena_give(struct arena *a, size_t at);
 /* Number of pieces, and the owner of the i-th, in order of addresses. */
 int arena_pieces(const struct arena *a);
 int arena_owner(const struct arena *a, int i);
-
-#endif

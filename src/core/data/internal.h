@@ -7,8 +7,7 @@
  *
  * evn_place_valid(), _where(), _at() and other queries read without the lock: regions never change
  * their address, and fields that may change meanwhile are atomic. */
-#ifndef PLACE_INTERNAL_H
-#define PLACE_INTERNAL_H
+#pragma once
 
 #include <evener/place.h>
 #include <pthread.h>
@@ -194,5 +193,3 @@ evn_status place_make_room(evn_place *p, const struct request *q, bool *missing,
 
 /* Undoes the users. */
 void place_unpin(evn_place *p, const struct request *q);
-
-#endif

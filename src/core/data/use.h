@@ -4,8 +4,7 @@
  * of users. So it compares the place's version: if no other call has changed the place, one call
  * takes all regions, at no cost for each. A call to the place during a use finds the regions held,
  * since the use is first recorded in each region. */
-#ifndef PLACE_USE_H
-#define PLACE_USE_H
+#pragma once
 
 #include <evener/place.h>
 
@@ -61,5 +60,3 @@ void place_send_away(evn_place *p, int region);
 /* Makes a region whose memory is the place's valid on the host, with its content, or undefined
  * content if it was never written. As evn_place_acquire(). */
 evn_status place_bring_home(evn_place *p, int region);
-
-#endif

@@ -1,7 +1,6 @@
 /* Areas: the bytes that one side of a face reads or writes; and clusters of areas whose ranges
  * touch, in which overlaps are looked for. */
-#ifndef EXCHANGE_AREAS_H
-#define EXCHANGE_AREAS_H
+#pragma once
 
 #include <evener/exchange.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ static inline void area_fill(struct area *a, const evn_face *f, size_t element) 
  * with `noun`. EVN_USAGE. */
 evn_status exchange_check_resolution(const char *noun, int number, const evn_face *f,
                                      size_t element);
-
-#endif

@@ -1,6 +1,5 @@
 /* A block of words to be copied, as the exchange's kernels read it. */
-#ifndef EXCHANGE_BLOCK_H
-#define EXCHANGE_BLOCK_H
+#pragma once
 
 #include <evener/kernel.h>
 
@@ -21,5 +20,3 @@ struct exchange_piece {
 };
 
 enum { EXCHANGE_ITEMS = 64, EXCHANGE_PIECE = 512, EXCHANGE_WORDS = 1 << 30 };
-
-#endif

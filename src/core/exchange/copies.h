@@ -1,7 +1,6 @@
 /* Lists of blocks that one end of an exchange copies together, by its cores or by one launch on its
  * device. */
-#ifndef EXCHANGE_COPIES_H
-#define EXCHANGE_COPIES_H
+#pragma once
 
 #include "exchange/block.h"
 #include <evener/unit.h>
@@ -100,5 +99,3 @@ void copies_help(struct copies *c, evn_unit *unit, int alone);
 
 /* The cores of the calling leader's unit copy all blocks that are not copied yet. */
 void copies_by_cores(struct copies *c, evn_unit *unit);
-
-#endif

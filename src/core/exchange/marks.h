@@ -1,7 +1,6 @@
 /* A set of faces by their indices, a bit each: the members are found in ascending order, and the
  * others 64 at a time. */
-#ifndef EXCHANGE_MARKS_H
-#define EXCHANGE_MARKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ static inline int marks_next(const marks_word *m, int i, int count) {
     }
     return count;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * are taken out of lists and dealt anew. Messages have no holes, so that positions in them follow
  * from all faces that they carry: these are dealt anew, as many as a run packs anyway.
  */
-#ifndef EXCHANGE_PLAN_H
-#define EXCHANGE_PLAN_H
+#pragma once
 
 #include "exchange/copies.h"
 #include "exchange/marks.h"
@@ -298,5 +297,3 @@ void exchange_count(evn_exchange *x, const struct face *face, int sign);
 
 /* Whether all is copied by cores of this rank within the host's memory. */
 int exchange_is_in_one(const evn_exchange *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* What an exchange asks of ranks. */
-#ifndef EXCHANGE_REMOTE_OPS_H
-#define EXCHANGE_REMOTE_OPS_H
+#pragma once
 
 #include <evener/program.h>
 
@@ -38,5 +37,3 @@ struct remote_ops {
     /* Receives messages that no end has received, since its unit had no tasks or failed. */
     void (*settle)(struct evn_exchange *x);
 };
-
-#endif

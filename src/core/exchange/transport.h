@@ -8,8 +8,7 @@
  * In a run the leader of the sending unit calls send() after packing; all units synchronise; then
  * the leader of the receiving unit calls receive() and wait(), and may compute between the two. A
  * message that was not sent, since its sender has failed, is not received. */
-#ifndef EXCHANGE_TRANSPORT_H
-#define EXCHANGE_TRANSPORT_H
+#pragma once
 
 #include "exchange/plan.h"
 
@@ -33,5 +32,3 @@ extern const struct transport transport_same, transport_peer, transport_staged;
 
 /* The first transport that can carry between the two ends; NULL: none. */
 const struct transport *transport_between(const struct end *from, const struct end *to);
-
-#endif

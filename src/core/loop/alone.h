@@ -7,8 +7,7 @@
  * tasks by itself for a while. Then the units are tried again, at growing intervals as long as they
  * do not help, and only if a core was idle meanwhile: threads that wake on cores that are all
  * wanted take the caller's own core from it for longer than they run. */
-#ifndef LOOP_ALONE_H
-#define LOOP_ALONE_H
+#pragma once
 
 #include "base/idle.h"
 #include <evener/unit.h>
@@ -29,5 +28,3 @@ struct alone {
 void alone_learn(struct alone *a, const evn_units *units, double wall, double busy);
 
 void alone_close(struct alone *a);
-
-#endif

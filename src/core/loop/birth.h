@@ -1,7 +1,6 @@
 /* Births: a visit of the tasks that the last change bore, each where its heaviest origin is, with
  * the regions of its origins beside its own. */
-#ifndef LOOP_BIRTH_H
-#define LOOP_BIRTH_H
+#pragma once
 
 #include "schedule/origins.h"
 #include <evener/place.h>
@@ -45,5 +44,3 @@ static inline int birth_index(const struct birth *b, int task) {
     }
     return lo < b->tasks && b->task[lo] == task ? lo : -1;
 }
-
-#endif

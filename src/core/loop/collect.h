@@ -1,7 +1,6 @@
 /* Regions of a loop's tasks that belong to a session: brought to the host's memory, and told of
  * changes of the tasks. */
-#ifndef LOOP_COLLECT_H
-#define LOOP_COLLECT_H
+#pragma once
 
 #include <evener/loop.h>
 
@@ -27,5 +26,3 @@ void loop_forget_place(evn_loop *loop);
 
 /* From the last evn_loop_place() on. */
 void loop_tie(evn_loop *loop, const struct loop_tie *tie);
-
-#endif

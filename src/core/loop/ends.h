@@ -4,8 +4,7 @@
  * and swap. The word orders nothing but itself: what a taker reads of the list was written before
  * the job that it is in.
  */
-#ifndef LOOP_ENDS_H
-#define LOOP_ENDS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ static inline int ends_take(_Atomic uint64_t *ends, int count, int at_end, int *
             return (int)n;
     }
 }
-
-#endif

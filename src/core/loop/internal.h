@@ -2,8 +2,7 @@
  * data, devices.c and batch_device.c keep batches in flight on a GPU unit's devices, subteams.c
  * runs tasks on parts of a team, lists.c assigns tasks to units, burst.c records intervals,
  * recover.c removes a unit, change.c goes on with other tasks. */
-#ifndef LOOP_INTERNAL_H
-#define LOOP_INTERNAL_H
+#pragma once
 
 #include <evener/kernel.h>
 #include <evener/loop.h>
@@ -464,5 +463,3 @@ static inline char *move_memory(const evn_loop *loop, int task, char *known) {
     size_t bytes;
     return loop->home.memory ? loop->home.memory(loop->home_arg, task, 0, &bytes) : known;
 }
-
-#endif

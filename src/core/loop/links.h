@@ -1,6 +1,5 @@
 /* Bytes that exchanges have moved between pairs of a loop's tasks. */
-#ifndef LOOP_LINKS_H
-#define LOOP_LINKS_H
+#pragma once
 
 #include <evener/program.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ void links_add(struct links *links, int from, int to, double bytes);
 
 /* One entry for each pair, in ascending order. */
 void links_merge(struct links *links);
-
-#endif

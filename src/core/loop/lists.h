@@ -5,8 +5,7 @@
  * empty list takes tasks from the end of the list of a unit that is late: one that has not begun or
  * does not proceed, since another program has its core, or one with much left to do. Owners do not
  * change. */
-#ifndef LOOP_LISTS_H
-#define LOOP_LISTS_H
+#pragma once
 
 #include "loop/internal.h"
 
@@ -29,5 +28,3 @@ int lists_left(const evn_loop *loop);
 
 /* Tasks from the end of a late unit's list; NULL: none is worth taking, or all are begun. */
 const int *lists_steal(evn_loop *loop, struct worker *w, int *count);
-
-#endif

@@ -193,7 +193,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         const evn_unit *unit = evn_units_get(loop->units, u);
-        w->speed = evn_unit_about(unit).speed / unit_slowness(unit);
+        w->speed = unit_speed(unit) / unit_slowness(unit);
         w->common = (evn_burst){.kind = kind, .count = 1, .instance = loop_instance(loop)};
         w->tasks = w->stolen = w->adds = 0;
         w->busy = w->copy = w->shared_wall = w->shared_work = 0;

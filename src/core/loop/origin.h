@@ -1,6 +1,5 @@
 /* A loop's time of opening and its cluster, for traces. */
-#ifndef LOOP_ORIGIN_H
-#define LOOP_ORIGIN_H
+#pragma once
 
 #include <evener/loop.h>
 
@@ -9,5 +8,3 @@ double loop_origin(const evn_loop *loop);
 
 /* The loop's cluster; NULL: no ranks. */
 evn_cluster *loop_cluster(const evn_loop *loop);
-
-#endif

@@ -1,8 +1,7 @@
 /* Functions of ranks that loops call: a table that the opener of a loop over ranks gives it
  * (loop_ranks.c), so that programs without ranks have no code of them. Their promises are in
  * loop_ranks.h. */
-#ifndef LOOP_RANK_OPS_H
-#define LOOP_RANK_OPS_H
+#pragma once
 
 #include "loop/internal.h"
 #include "schedule/origins.h"
@@ -51,5 +50,3 @@ struct rank_ops {
     void (*close)(evn_loop *loop);
     const struct remote_ops *remote; /* of exchanges (exchange/remote_ops.h) */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Times of the latest instances, for their medians: what disturbs single ones is not in these. */
-#ifndef LOOP_RECENT_H
-#define LOOP_RECENT_H
+#pragma once
 
 #include <evener/loop.h>
 
@@ -34,5 +33,3 @@ static inline void recent_add(struct recent *r, double compute_s, double exchang
 }
 
 evn_loop_medians recent_median(const struct recent *r);
-
-#endif

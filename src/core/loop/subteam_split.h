@@ -1,6 +1,5 @@
 /* Division of a team into subteams for given tasks: a pure computation. */
-#ifndef LOOP_SUBTEAM_SPLIT_H
-#define LOOP_SUBTEAM_SPLIT_H
+#pragma once
 
 /* A division: all cores do the first `together` tasks (by descending weight) one after another,
  * then subteams do the others. Subteam s has cores first[s] to first[s + 1] - 1; larger subteams
@@ -45,5 +44,3 @@ static inline int cut_size(const struct cut *cut, int s) {
 
 /* Speed of `cores` cores at one task together, in cores that work for themselves. */
 double cut_speed(int cores);
-
-#endif

@@ -1,6 +1,5 @@
 /* The subteams of a unit, made at the first evn_batch_share(). */
-#ifndef LOOP_SUBTEAMS_H
-#define LOOP_SUBTEAMS_H
+#pragma once
 
 #include "loop/internal.h"
 
@@ -10,5 +9,3 @@ struct subteams;
  * call evn_batch_share() link no subteams. */
 void subteams_forget(struct subteams *s) __attribute__((weak));
 void subteams_close(struct subteams *s) __attribute__((weak));
-
-#endif

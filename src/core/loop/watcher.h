@@ -1,7 +1,6 @@
 /* Counters of loops that others see while these run: functions that src/observe/record/watch.c puts
  * here. */
-#ifndef LOOP_WATCHER_H
-#define LOOP_WATCHER_H
+#pragma once
 
 #include <evener/loop.h>
 
@@ -13,5 +12,3 @@ struct loop_watcher {
 
 /* NULL: nobody watches. */
 extern const struct loop_watcher *_Atomic loop_watcher;
-
-#endif

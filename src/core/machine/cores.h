@@ -1,6 +1,5 @@
 /* Questions about a machine's cores that units and ranks ask. */
-#ifndef MACHINE_CORES_H
-#define MACHINE_CORES_H
+#pragma once
 
 #include <evener/machine.h>
 
@@ -12,5 +11,3 @@ int machine_core_of(const evn_machine *machine, int number);
  * run on the machine, as "HWLOC_XMLFILE names another machine than this one, ..". "": it has all
  * cores of its node, or of those that evn_machine_open_within() was given. Owned by the machine. */
 const char *machine_reason(const evn_machine *machine);
-
-#endif

@@ -1,7 +1,6 @@
 /* Control groups, versions 1 and 2: a group's limit holds for all groups in it, so limits are read
  * from the process's group and all enclosing ones, up to the mount point. */
-#ifndef MACHINE_GROUPS_H
-#define MACHINE_GROUPS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -13,5 +12,3 @@ FILE *groups_open(const char *root, const char *folder, const char *name);
  * system's files. */
 void groups_each(const char *root, const char *controller,
                  void (*look)(const char *folder, int is_second, void *arg), void *arg);
-
-#endif

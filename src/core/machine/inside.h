@@ -1,6 +1,5 @@
 /* Internals of a machine. */
-#ifndef MACHINE_INSIDE_H
-#define MACHINE_INSIDE_H
+#pragma once
 
 #include <evener/machine.h>
 #include <hwloc.h>
@@ -45,5 +44,3 @@ void machine_find_reason(evn_machine *m);
 
 /* Frees kinds, cores and parts. */
 void machine_free_parts(evn_machine *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that this process can still get. */
-#ifndef MACHINE_MEMORY_H
-#define MACHINE_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
  * the system's): the least of the machine's available memory, the allowance of its control groups,
  * and its own limits of address space and data. 0: not known; else at least 1. */
 uint64_t memory_available(const char *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* The topology: of this node, or of a machine that is described. */
-#ifndef MACHINE_TOPOLOGY_H
-#define MACHINE_TOPOLOGY_H
+#pragma once
 
 #include "machine/inside.h"
 
@@ -12,5 +11,3 @@ evn_status topology_read(evn_machine *m, const char *synthetic, int whole);
 
 /* 1: no variable of hwloc's is set. */
 int topology_is_usual(void);
-
-#endif

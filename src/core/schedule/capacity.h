@@ -1,6 +1,5 @@
 /* Memory: checks that the tasks' data fit on their owners, and makes assignments that fit. */
-#ifndef SCHEDULE_CAPACITY_H
-#define SCHEDULE_CAPACITY_H
+#pragma once
 
 #include <evener/schedule.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ int capacity_fit(const evn_problem *p, int *owner, double *over, int *least);
 /* Explains which units are over their capacity, and whether that is unavoidable; nothing if none
  * is. 1: not enough memory. */
 int capacity_explain(const evn_problem *p, const int *owner, FILE *out);
-
-#endif

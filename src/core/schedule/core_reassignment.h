@@ -1,8 +1,7 @@
 /* Reassignment of cores: groups of tasks with unequal loads get unequal numbers of cores (the
  * thread reassignment of NPB-MZ; Jin and van der Wijngaart, "Performance characteristics of the
  * multi-zone NAS Parallel Benchmarks", 2006). */
-#ifndef SCHEDULE_CORE_REASSIGNMENT_H
-#define SCHEDULE_CORE_REASSIGNMENT_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -12,5 +11,3 @@
  * whose sum is `threads`. Loads that are all 0 count as equal. EVN_USAGE: fewer cores than groups,
  * or more than groups * cap. */
 evn_status policy_reassign(const double *load, int groups, int threads, int cap, int *cores);
-
-#endif

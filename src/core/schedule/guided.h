@@ -1,6 +1,5 @@
 /* guided, and what it does by time alone, which programs that never name guided:time do without. */
-#ifndef SCHEDULE_GUIDED_H
-#define SCHEDULE_GUIDED_H
+#pragma once
 
 #include "schedule/policy.h"
 
@@ -37,5 +36,3 @@ struct guided_time {
     void (*changed)(evn_schedule *s, const struct origins *o);
 };
 extern const struct guided_time guided_time __attribute__((weak));
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that is told to a schedule once it is open, by a loop whose tasks have got regions. */
-#ifndef SCHEDULE_MEMORY_H
-#define SCHEDULE_MEMORY_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -10,5 +9,3 @@
  * if each unit has memory for all tasks, or if the same was told before. EVN_MEMORY: nothing has
  * changed. */
 evn_status schedule_memory(evn_schedule *schedule, const double *bytes, const double *capacity);
-
-#endif

@@ -1,6 +1,5 @@
 /* Origins: a checked change, and its effect on each task before and after it. */
-#ifndef SCHEDULE_ORIGINS_H
-#define SCHEDULE_ORIGINS_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -43,5 +42,3 @@ void schedule_follow_close(struct schedule_follow *follow);
 /* `x` of before, or the mean over the origins of each task; `all`: without origins. n numbers in
  * `to`. */
 void origins_mean(const struct origins *o, const double *x, double *to);
-
-#endif

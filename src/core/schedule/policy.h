@@ -1,8 +1,7 @@
 /* A policy: the functions of one schedule. To add one, write its file and its line in schedule.c.
  *
  * A policy sees only its problem and the reported times; its state is in s->state. */
-#ifndef SCHEDULE_POLICY_H
-#define SCHEDULE_POLICY_H
+#pragma once
 
 #include "base/text.h"
 #include "schedule/origins.h"
@@ -111,5 +110,3 @@ void policy_static(int tasks, int units, int *owner);
 
 extern const struct policy policy_auto, policy_static_, policy_dynamic, policy_guided,
     policy_weighted, policy_binpack, policy_interval, policy_map, policy_optimal;
-
-#endif

@@ -15,8 +15,7 @@
  * stands for all.
  *
  * No clock is read: the length of an instance is its tasks' seconds over the number of units. */
-#ifndef SCHEDULE_POOL_H
-#define SCHEDULE_POOL_H
+#pragma once
 
 enum { LEARN_WINDOW = 5 }; /* lessons of which policies take medians (policy/learn.h) */
 
@@ -57,5 +56,3 @@ void pool_scale(double *sum, const double *before, const double *now, int n);
 
 /* Forgets instances not learnt yet. */
 void pool_forget(struct pool *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* State of a pool, and the steps of an instance: pool.c has the sums of tasks' times itself, and
  * for lessons.c the ranks have them. */
-#ifndef SCHEDULE_POOL_STATE_H
-#define SCHEDULE_POOL_STATE_H
+#pragma once
 
 #include "schedule/pool.h"
 
@@ -40,5 +39,3 @@ void pool_set_apart(struct pool *p, int apart);
  * before. What is done with its tasks' times, and in *passed how many instances the policy learns
  * from now. */
 struct pool_turn pool_note(struct pool *p, const int *owner, int same, int *passed);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks and copies of problems. */
-#ifndef SCHEDULE_PROBLEM_H
-#define SCHEDULE_PROBLEM_H
+#pragma once
 
 #include <evener/schedule.h>
 #include <evener/status.h>
@@ -15,5 +14,3 @@ evn_status problem_check_weights(const double *weight, int tasks);
  * in any case. */
 int problem_copy(evn_problem *to, const evn_problem *from);
 void problem_drop(evn_problem *p);
-
-#endif

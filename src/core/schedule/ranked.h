@@ -1,6 +1,5 @@
 /* Sorting of indices by value, the largest first, the lowest index of equal ones. */
-#ifndef SCHEDULE_RANKED_H
-#define SCHEDULE_RANKED_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -18,5 +17,3 @@ static inline int ranked_compare(const void *a, const void *b) {
 static inline void rank_descending(struct ranked *r, int n) {
     qsort(r, (size_t)n, sizeof *r, ranked_compare);
 }
-
-#endif

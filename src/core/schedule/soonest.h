@@ -1,7 +1,6 @@
 /* Numbers as a heap by their times: heap[0] is the one with the least, of equals the lowest.
  * Numbers in order whose times are equal are such a heap. */
-#ifndef SCHEDULE_SOONEST_H
-#define SCHEDULE_SOONEST_H
+#pragma once
 
 static inline int sooner(const double *time, int a, int b) {
     return time[a] < time[b] || (time[a] == time[b] && a < b);
@@ -17,5 +16,3 @@ static inline void soonest_sink(int *heap, int n, int at, const double *time) {
     }
     heap[at] = number;
 }
-
-#endif

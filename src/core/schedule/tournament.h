@@ -1,7 +1,6 @@
 /* The unit with the smallest or largest value, updated by a tournament tree: node i holds the
  * better of 2i and 2i+1; the leaves are the units. */
-#ifndef SCHEDULE_TOURNAMENT_H
-#define SCHEDULE_TOURNAMENT_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -43,5 +42,3 @@ static inline void tournament_changed(struct tournament *c, int unit) {
 }
 
 static inline int tournament_winner(const struct tournament *c) { return c->winner[1]; }
-
-#endif

@@ -1,6 +1,5 @@
 /* Version of an assignment, stealing and cost of migrations, between a loop and its schedule. */
-#ifndef SCHEDULE_VERSION_H
-#define SCHEDULE_VERSION_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -41,5 +40,3 @@ int schedule_instance(const evn_schedule *schedule);
  * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the
  * schedule's. evn_loop_stealing() has the details, and forbids it. */
 int schedule_steals(const evn_schedule *schedule);
-
-#endif

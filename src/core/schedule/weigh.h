@@ -1,6 +1,5 @@
 /* Other weights between two instances; in two steps for ranks that change them all or none. */
-#ifndef SCHEDULE_WEIGH_H
-#define SCHEDULE_WEIGH_H
+#pragma once
 
 #include <evener/schedule.h>
 
@@ -22,5 +21,3 @@ void schedule_weigh(evn_schedule *schedule, const double *weight, const double *
  * change nothing. EVN_USAGE: a weight is negative or not finite, and nothing has changed.
  * EVN_MEMORY. */
 evn_status schedule_weights(evn_schedule *schedule, const double *weight);
-
-#endif

@@ -1,6 +1,5 @@
 /* Binding: the cores of units beside other programs, and their release. */
-#ifndef UNIT_BINDING_H
-#define UNIT_BINDING_H
+#pragma once
 
 #include "unit/internal.h"
 
@@ -40,5 +39,3 @@ static inline void unit_look(evn_unit *u, double now) {
 
 /* How the unit's threads are bound, in a word (evn_unit_about()). */
 const char *unit_binding(const evn_unit *u);
-
-#endif

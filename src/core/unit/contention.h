@@ -3,8 +3,7 @@
  * Waiting alone is no reason to release a core: if every core is wanted, bound threads share the
  * cores evenly. So the verdict is CONTENTION_LET_GO only if the thread has waited in two successive
  * samples and a usable core was idle between them. */
-#ifndef UNIT_CONTENTION_H
-#define UNIT_CONTENTION_H
+#pragma once
 
 #include "base/cpus.h"
 #include "base/idle.h"
@@ -51,5 +50,3 @@ enum contention_verdict contention_look(struct contention *c, const struct conte
                                         int (*idle)(struct idle *), const struct cpus *mask);
 
 void contention_close(struct contention *c);
-
-#endif

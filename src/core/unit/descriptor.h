@@ -1,6 +1,5 @@
 /* Unit descriptors: parsing of lists such as `4:CPU:4,2:GPU:1` and `2:CPU:4@0-7`. */
-#ifndef UNIT_DESCRIPTOR_H
-#define UNIT_DESCRIPTOR_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -65,5 +64,3 @@ int unit_list_add(struct unit_list *list, int count, enum unit_family family, in
 
 /* Writes the list into `text` of `size` bytes, truncated if it does not fit. */
 void unit_list_print(const struct unit_list *list, char *text, int size);
-
-#endif

@@ -2,8 +2,7 @@
  * archive links where something refers to it (everything.c), so that programs without devices have
  * no code of them. The table is there as a whole or not at all. Units open no devices
  * without it, so it may be called for any open device. */
-#ifndef UNIT_DEVICE_OPS_H
-#define UNIT_DEVICE_OPS_H
+#pragma once
 
 #include <evener/device.h>
 #include <evener/unit.h>
@@ -72,5 +71,3 @@ static inline int device_ops_linked(void) { return &device_ops != NULL; }
 /* Number of devices that a specification gives; NULL: of real GPUs, 0 without the table.
  * EVN_MISSING: devices are asked for, and there is no table (unit.c). */
 evn_status unit_count_devices(const char *devices, int *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Internals of units. */
-#ifndef UNIT_INTERNAL_H
-#define UNIT_INTERNAL_H
+#pragma once
 
 #include <evener/unit.h>
 #include "unit/contention.h"
@@ -116,5 +115,3 @@ void helpers_close(evn_unit *u) __attribute__((weak));
 evn_status unit_devices_count(const char *devices, int *count);
 evn_status unit_devices_open(evn_units *all, const char *devices);
 void unit_devices_close(evn_unit *u);
-
-#endif

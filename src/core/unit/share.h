@@ -1,7 +1,6 @@
 /* Shared jobs: done by the units that arrive while there is work, without waiting for a unit whose
  * core another program has. */
-#ifndef UNIT_SHARE_H
-#define UNIT_SHARE_H
+#pragma once
 
 #include <evener/unit.h>
 #include "base/cpus.h"
@@ -46,8 +45,7 @@ evn_status units_remove(evn_units *units, int number);
 
 /* Times as long as a unit without evn_unit_slow() takes. */
 double unit_slowness(const evn_unit *unit);
+double unit_speed(const evn_unit *unit);
 
 /* 1 while a job is at work on the units. */
 int units_running(const evn_units *all);
-
-#endif

@@ -6,8 +6,7 @@
  * GOMP_SPINCOUNT), and that can be brought about at any time: by a team of threads that sleep.
  * LLVM's runtime is told how long to look.
  */
-#ifndef UNIT_SPARE_H
-#define UNIT_SPARE_H
+#pragma once
 
 #include "unit/internal.h"
 
@@ -20,5 +19,3 @@ void spare_open(evn_units *all);
 
 /* Ends the spare threads, after the leaders. */
 void spare_close(evn_units *all);
-
-#endif

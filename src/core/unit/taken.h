@@ -1,7 +1,6 @@
 /* Time that other threads have taken of a unit's cores, by the kernel's count of the time that the
  * unit's threads were ready to run and had no core. */
-#ifndef UNIT_TAKEN_H
-#define UNIT_TAKEN_H
+#pragma once
 
 #include "unit/internal.h"
 
@@ -19,5 +18,3 @@ void taken_note(evn_unit *u, int place);
 /* Seconds that a thread of this process (0: the calling one) has run, and was ready to run without
  * a core; 0: the kernel does not say. */
 int taken_read(pid_t thread, double *run, double *delay);
-
-#endif

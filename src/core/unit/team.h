@@ -1,6 +1,5 @@
 /* Teams: the mapping of threads to units and cores. */
-#ifndef UNIT_TEAM_H
-#define UNIT_TEAM_H
+#pragma once
 
 #include "unit/internal.h"
 
@@ -38,5 +37,3 @@ void team_disband(evn_unit *u);
 
 /* 1 if the calling thread had a team before this process was forked. */
 int team_is_lost(void);
-
-#endif

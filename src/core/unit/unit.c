@@ -302,6 +302,7 @@ evn_unit_info evn_unit_about(const evn_unit *u) {
     return (evn_unit_info){unit_binding(u), u->speed, u->kind, u->device};
 }
 double unit_slowness(const evn_unit *u) { return u->slowness; }
+double unit_speed(const evn_unit *u) { return u->speed; }
 void evn_unit_slow(evn_unit *u, double factor) {
     NEED_OR(, u, "a unit");
     if (factor >= 1 && factor <= 1000)

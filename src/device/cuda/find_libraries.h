@@ -1,6 +1,5 @@
 /* Folders of NVIDIA's libraries beyond those of the loader. */
-#ifndef DEVICE_CUDA_FIND_LIBRARIES_H
-#define DEVICE_CUDA_FIND_LIBRARIES_H
+#pragma once
 
 #include "device/gpu/folders.h"
 
@@ -11,5 +10,3 @@ struct folders *folders_of_compiler(void);
 /* Folders of the driver: WSL, NixOS, container runtimes, distributions. To be freed; NULL: no
  * memory. */
 struct folders *folders_of_driver(void);
-
-#endif

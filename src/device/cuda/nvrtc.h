@@ -5,8 +5,7 @@
  * oldest usable version is 11.2.
  *
  * An architecture is a compute capability as one number, 90 for 9.0 and 121 for 12.1. */
-#ifndef DEVICE_CUDA_NVRTC_H
-#define DEVICE_CUDA_NVRTC_H
+#pragma once
 
 #include "device/gpu/rtc.h"
 #include <evener/program.h>
@@ -33,5 +32,3 @@ int nvrtc_is_whole(const void *image, size_t bytes, const char *target);
  * it; without it, local memory of recursive functions is missed, too. Reads nothing outside of the
  * image, whatever its content. EVN_SYSTEM: not a cubin (as PTX). */
 evn_status nvrtc_measure(struct rtc_program *program);
-
-#endif

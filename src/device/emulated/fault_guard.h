@@ -1,7 +1,6 @@
 /* Guarded call: a SIGSEGV or SIGBUS in the function ends the function, not the process. For kernels
  * on the emulated device. */
-#ifndef DEVICE_EMULATED_FAULT_GUARD_H
-#define DEVICE_EMULATED_FAULT_GUARD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void watch_close(void);
  * read. */
 const void *watch_run(void (*work)(void *arg), int (*is_mine)(void *arg, const void *address),
                       void *arg);
-
-#endif

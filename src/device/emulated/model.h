@@ -9,8 +9,7 @@
  *
  * The host's own work takes no virtual time. A thread that has waited for an event cannot submit
  * work before that event's time. */
-#ifndef DEVICE_EMULATED_MODEL_H
-#define DEVICE_EMULATED_MODEL_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -82,5 +81,3 @@ picoseconds timeline_transfer(struct timeline *from, struct timeline *to, picose
 /* Virtual time of the calling thread; and records that the thread has waited until `time`. */
 picoseconds host_time(void);
 void host_time_reach(picoseconds time);
-
-#endif

@@ -1,7 +1,6 @@
 /* Host memory as the emulated machine sees it: pinned by the program, shared with other processes,
  * or neither. */
-#ifndef DEVICE_EMULATED_PINNED_H
-#define DEVICE_EMULATED_PINNED_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -17,5 +16,3 @@ void pinned_remove(void *memory);
 /* The kind of `bytes` from `memory` on: pinned where all of it is; shared as the kernel's list of
  * mappings says (/proc/self/maps), which is read each time, and only if `look`. */
 enum host_kind host_kind_of(const void *memory, size_t bytes, int look);
-
-#endif

@@ -4,8 +4,7 @@
  * Each group has a thread of its own. A group that waits for an earlier one so begins before it,
  * waits as soon as it can, and continues at the very moment a flag allows it: values written before
  * a flag is raised, and values read without waiting, show the same way in every run. */
-#ifndef DEVICE_EMULATED_RESIDENT_GROUPS_H
-#define DEVICE_EMULATED_RESIDENT_GROUPS_H
+#pragma once
 
 #include "device/emulated/model.h"
 #include <evener/kernel.h>
@@ -33,5 +32,3 @@ void turns_end(void);
 /* 1 if a group of the calling thread waited for a flag that no group would raise, since the last
  * call; it continued without it. */
 int turns_in_vain(void);
-
-#endif

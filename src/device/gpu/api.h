@@ -9,8 +9,7 @@
  * registers: an address is 64 bits, which CUDA calls an integer and HIP a pointer. Where one side's
  * own headers are included before this one, its types are used, and a test compares every line.
  */
-#ifndef DEVICE_GPU_API_H
-#define DEVICE_GPU_API_H
+#pragma once
 
 #include <stddef.h>
 
@@ -307,5 +306,3 @@ enum {
 #define GPU_ATTRIBUTE(ours, cuda, cuda_value, hip, hip_value) ours,
 enum gpu_attribute { GPU_ATTRIBUTES(GPU_ATTRIBUTE) GPU_ATTRIBUTE_COUNT };
 #undef GPU_ATTRIBUTE
-
-#endif

@@ -1,6 +1,5 @@
 /* Finding and opening a side's driver. */
-#ifndef DEVICE_GPU_DRIVER_H
-#define DEVICE_GPU_DRIVER_H
+#pragma once
 
 #include "device/gpu/gpu.h"
 
@@ -13,5 +12,3 @@ evn_status driver_count(const struct side *side, const struct gpu_driver *driver
 
 /* A call's name in messages: that of the manual. */
 const char *driver_call(const struct side *side, enum gpu_call call, char name[80]);
-
-#endif

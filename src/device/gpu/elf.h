@@ -1,7 +1,6 @@
 /* Images of machine code for devices: ELF files of 64 bits in memory. Nothing outside of an image
  * is read, whatever its content. */
-#ifndef DEVICE_GPU_ELF_H
-#define DEVICE_GPU_ELF_H
+#pragma once
 
 #include <elf.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ int elf_named(const struct elf *e, const char *name, Elf64_Shdr *out, const unsi
 
 /* The 0-ended text at `at` of a string section; "" if there is none. */
 const char *elf_text(const unsigned char *data, size_t bytes, size_t at);
-
-#endif

@@ -1,6 +1,5 @@
 /* Folders in which a vendor's libraries may lie, beyond those of the loader. */
-#ifndef DEVICE_GPU_FOLDERS_H
-#define DEVICE_GPU_FOLDERS_H
+#pragma once
 
 #include <limits.h>
 
@@ -19,5 +18,3 @@ void folders_name(struct folders *f, const char *what);
 /* Names a place in `named`, and appends the folders below it, of several that match the last first,
  * which is the latest version. Nothing where `root` is NULL or no absolute path. */
 void folders_add(struct folders *f, const char *root, const char *below);
-
-#endif

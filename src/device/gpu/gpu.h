@@ -3,8 +3,7 @@
  *
  * A side is one constant `struct side`; its back end is SIDE_SLOTS with a name, side_count() and
  * side_open() of its own (src/device/cuda/cuda.c, src/device/hip/hip.c). */
-#ifndef DEVICE_GPU_GPU_H
-#define DEVICE_GPU_GPU_H
+#pragma once
 
 #include "device/backend.h"
 #include "device/gpu/api.h"
@@ -170,5 +169,3 @@ struct gpu_kernel {
     .event_close = side_event_close, .event_record = side_event_record,                            \
     .queue_wait = side_queue_wait, .event_finish = side_event_finish,                              \
     .event_done = side_event_done, .event_seconds = side_event_seconds
-
-#endif

@@ -2,8 +2,7 @@
  * need no device and no driver, so any machine can compile and measure every kernel.
  *
  * A kind is one constant `struct rtc_kind`; what the kinds share is here. */
-#ifndef DEVICE_GPU_RTC_H
-#define DEVICE_GPU_RTC_H
+#pragma once
 
 #include "device/gpu/api.h"
 #include <evener/status.h>
@@ -96,5 +95,3 @@ void rtc_program_close(struct rtc_program *program);
 
 /* The kernel of this name, `length` characters; NULL. */
 struct rtc_kernel *rtc_kernel_called(struct rtc_program *program, const char *name, size_t length);
-
-#endif

@@ -6,8 +6,7 @@
  * folder. It is as trustworthy as the executable beside it, so its owner is not checked. Files are
  * as those of the cache (cache.h), named by the hash of all inputs and the target:
  * "0123..ef.sm_90". */
-#ifndef DEVICE_GPU_SHIPPED_H
-#define DEVICE_GPU_SHIPPED_H
+#pragma once
 
 #include "device/cache.h"
 
@@ -37,5 +36,3 @@ int shipped_folder(char *out, int size);
 
 /* 1 if there is a file for the target; NULL: for any target. */
 int shipped_has(const char *target);
-
-#endif

@@ -1,6 +1,5 @@
 /* Functions of a library that is opened at run time, from a table of api.h. */
-#ifndef DEVICE_GPU_SYMBOLS_H
-#define DEVICE_GPU_SYMBOLS_H
+#pragma once
 
 #include "device/gpu/api.h"
 #include <dlfcn.h>
@@ -24,5 +23,3 @@ static inline const char *symbols_fill(void *library, void *api, const struct sy
     }
     return absent;
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A target is an architecture's name, "gfx90a". There is no text for later ones: a compiler that
  * does not know an architecture makes nothing for it. */
-#ifndef DEVICE_HIP_HIPRTC_H
-#define DEVICE_HIP_HIPRTC_H
+#pragma once
 
 #include "device/gpu/rtc.h"
 
@@ -19,5 +18,3 @@ evn_status hiprtc_open(struct rtc **out, int driver, const char *beside);
 /* Fills program->kernel from the metadata of a code object: registers, spilled ones and memory, as
  * the compiler has noted them. EVN_SYSTEM: not a code object, or a damaged one. */
 evn_status hiprtc_measure(struct rtc_program *program);
-
-#endif

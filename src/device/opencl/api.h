@@ -7,8 +7,7 @@
  * header is included before this one, its types and numbers are used, so that a test can compare
  * every line: OPENCL_CONSTANTS(X) and OPENCL_FUNCTIONS(X) are lists.
  */
-#ifndef DEVICE_OPENCL_API_H
-#define DEVICE_OPENCL_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -214,5 +213,3 @@ struct opencl_api {
     OPENCL_FUNCTIONS(OPENCL_MEMBER)
 };
 #undef OPENCL_MEMBER
-
-#endif

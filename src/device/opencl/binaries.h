@@ -3,8 +3,7 @@
  * FOLDER/NAME-HASH.bin; the hash is of its text and options, so that the binary of another version
  * is not taken. Beside it may lie its text, FOLDER/NAME-HASH.cl, whose first line has the options.
  */
-#ifndef DEVICE_OPENCL_BINARIES_H
-#define DEVICE_OPENCL_BINARIES_H
+#pragma once
 
 #include <evener/device.h>
 
@@ -24,5 +23,3 @@ evn_status binary_keep(const struct binary_file *file, const void *data, size_t 
 /* For a binary that is missing and that no compiler here can make: writes the kernel's text and
  * returns EVN_MISSING, with a message that says what is to be made of it. */
 evn_status binary_ask(const struct binary_file *file, const char *device);
-
-#endif

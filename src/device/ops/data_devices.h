@@ -1,6 +1,5 @@
 /* Spaces of devices: functions of struct device_ops. */
-#ifndef PLACE_DEVICES_H
-#define PLACE_DEVICES_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -15,5 +14,3 @@ void space_close(struct space *s);
  * device. */
 evn_status space_copy(const struct space *from, size_t from_at, const struct space *to,
                       size_t to_at, void *host, size_t bytes);
-
-#endif

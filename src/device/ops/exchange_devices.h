@@ -1,6 +1,5 @@
 /* Ends on devices: functions of struct device_ops, and what these share. */
-#ifndef EXCHANGE_DEVICES_H
-#define EXCHANGE_DEVICES_H
+#pragma once
 
 #include "exchange/plan.h"
 
@@ -42,5 +41,3 @@ evn_status copies_launch(const struct copies *c, evn_queue *queue, evn_kernel *k
 
 /* A buffer of at least `bytes`, whose contents need not be kept. */
 evn_status buffer_of_at_least(evn_buffer **buffer, evn_device *device, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* Snapshots and lost devices, for recovery. Of a loop whose tasks come and go single regions: one
  * that goes leaves its copy, which another region takes over. */
-#ifndef PLACE_KEPT_H
-#define PLACE_KEPT_H
+#pragma once
 
 #include <evener/place.h>
 
@@ -41,5 +40,3 @@ evn_status place_settle_lost(evn_place *p);
 /* place_restore(), but regions registered after the snapshot may be anywhere: they stay where
  * they are valid, or are treated as by place_settle_lost(). */
 evn_status place_restore_kept(evn_place *p);
-
-#endif

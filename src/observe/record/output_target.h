@@ -1,7 +1,6 @@
 /* Target of an output: folder and name behind links, or a descriptor that is written into directly.
  */
-#ifndef BASE_OUTPUT_TARGET_H
-#define BASE_OUTPUT_TARGET_H
+#pragma once
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -48,5 +47,3 @@ int output_link_fresh(int fd, int folder, char name[OUTPUT_NAME]);
 
 /* 1 if both paths lead to the same file or pipe, or would. */
 int output_same(const char *path, const char *other);
-
-#endif

@@ -1,7 +1,6 @@
 /* Pieces of a record's text: keys with their values, each after a comma; and the beginnings and
  * ends of units and devices, which sessions over ranks write apart. */
-#ifndef RECORD_PARTS_H
-#define RECORD_PARTS_H
+#pragma once
 
 #include <evener/record.h>
 #include <stdio.h>
@@ -19,5 +18,3 @@ void put_unit_numbers(FILE *out, int tasks, double weight, const evn_unit_stats 
 
 /* A device's entry after its number, without its end. */
 void put_device_counts(FILE *out, const evn_counts *counts);
-
-#endif

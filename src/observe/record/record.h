@@ -1,6 +1,5 @@
 /* The record of a program's loops. */
-#ifndef RECORD_RECORD_H
-#define RECORD_RECORD_H
+#pragma once
 
 #include <evener/change.h>
 #include <evener/loop.h>
@@ -61,5 +60,3 @@ evn_status record_describe(const struct record_parts *parts, char **unit, char *
 /* Writes the record. EVN_MEMORY. */
 evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
                         const struct record_parts *parts);
-
-#endif

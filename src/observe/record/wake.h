@@ -1,6 +1,5 @@
 /* What it takes to wake a unit. */
-#ifndef RECORD_WAKE_H
-#define RECORD_WAKE_H
+#pragma once
 
 #include <evener/machine.h>
 
@@ -8,5 +7,3 @@
  * machine has begun, and in *own of those that the call itself takes; NaN: it is not this one,
  * there is no other core, or no thread. Takes some ms at most where cores are free. */
 double record_wake(const evn_machine *machine, double *own);
-
-#endif

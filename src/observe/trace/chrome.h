@@ -1,6 +1,5 @@
 /* A trace of several loops: each is a process of the viewer, all on one time axis. */
-#ifndef TRACE_CHROME_H
-#define TRACE_CHROME_H
+#pragma once
 
 #include <evener/loop.h>
 #include <evener/status.h>
@@ -21,5 +20,3 @@ evn_status trace_add(struct trace_file *file, const evn_loop *loop, const char *
                      const char *name, double shift);
 
 void trace_end(struct trace_file *file);
-
-#endif

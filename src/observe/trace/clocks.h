@@ -4,8 +4,7 @@
  * other's, and reads its clock again, several times; the shortest round trip bounds the error best:
  * the other clock was read in between, so its middle is wrong by at most half of it. This is done
  * at the begin and at the end, with linear interpolation between. */
-#ifndef TRACE_CLOCKS_H
-#define TRACE_CLOCKS_H
+#pragma once
 
 enum { CLOCK_READINGS = 32 };
 
@@ -30,5 +29,3 @@ struct clock_line {
 /* Converts a time of the other clock to rank 0's; and the larger uncertainty of the two points. */
 double clock_here(const struct clock_line *line, double there);
 double clock_uncertainty(const struct clock_line *line);
-
-#endif

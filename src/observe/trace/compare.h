@@ -1,6 +1,5 @@
 /* Comparison of the clocks of other hosts with rank 0's, over the cluster. */
-#ifndef TRACE_COMPARE_H
-#define TRACE_COMPARE_H
+#pragma once
 
 #include "trace/clocks.h"
 #include <evener/cluster.h>
@@ -18,5 +17,3 @@ void compare_pretend(double (*clock)(int rank, double time));
 
 /* This rank's clock at a time of evn_now(). */
 double compare_shown(const evn_cluster *cluster, double time);
-
-#endif

@@ -1,7 +1,6 @@
 /* Events of Chrome's Trace Event Format, for the files of a trace: ranks (processes there) and
  * tracks. */
-#ifndef TRACE_EVENTS_H
-#define TRACE_EVENTS_H
+#pragma once
 
 #include "trace/chrome.h"
 #include <evener/trace.h>
@@ -25,5 +24,3 @@ void events_track(const struct events *e, int rank, int track, int place, const 
 
 /* Messages between ranks, on tracks from `track` on; EVN_MEMORY. */
 evn_status messages_write(const struct events *e, const evn_trace *of, int track);
-
-#endif

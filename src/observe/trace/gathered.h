@@ -1,6 +1,5 @@
 /* Internals of a trace: local recordings, and those gathered from all ranks. */
-#ifndef TRACE_GATHERED_H
-#define TRACE_GATHERED_H
+#pragma once
 
 #include "trace/clocks.h"
 #include "cluster/log.h"
@@ -91,5 +90,3 @@ struct message_end {
 /* Matches the two ends of each message; sorts them. Returns the number of messages, at most half of
  * n, in the order of sending; unmatched ends are left out. */
 int trace_match(int n, struct message_end *end, evn_rank_message *message);
-
-#endif

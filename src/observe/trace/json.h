@@ -1,6 +1,5 @@
 /* JSON text and numbers, in every locale, and the object of a change of tasks. */
-#ifndef TRACE_JSON_H
-#define TRACE_JSON_H
+#pragma once
 
 #include <evener/change.h>
 #include <stdio.h>
@@ -20,5 +19,3 @@ void json_fixed(FILE *out, double value, int digits);
 
 /* Writes the members of a change's object, for records and traces. */
 void json_change(FILE *out, const evn_changed *change);
-
-#endif

@@ -1,8 +1,7 @@
 /* A trace of several loops on one axis of time, of all ranks: bursts of each loop are kept as it is
  * closed, gathered at the end, and written as of one loop, by evn_trace_put() and
  * evn_trace_put_paraver(). */
-#ifndef TRACE_LOOPS_H
-#define TRACE_LOOPS_H
+#pragma once
 
 #include <evener/trace.h>
 
@@ -15,5 +14,3 @@ evn_status trace_open_loops(evn_trace **out, const evn_units *units, evn_cluster
 /* Keeps the bursts of a loop named `name`, 40 bytes each. On all ranks in the same order.
  * EVN_MEMORY: the trace is as before. */
 evn_status trace_add_loop(evn_trace *trace, const evn_loop *loop, const char *name);
-
-#endif

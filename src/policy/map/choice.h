@@ -1,6 +1,5 @@
 /* The choice of `map` for one problem. */
-#ifndef SCHEDULE_MAP_CHOICE_H
-#define SCHEDULE_MAP_CHOICE_H
+#pragma once
 
 #include "policy/map/repair.h"
 
@@ -45,5 +44,3 @@ evn_status map_scotch_look(char *text, size_t size);
 /* The i-th mapping of Scotch, which is open; the model has links, and tasks for all of its two or
  * more units. 1: none. */
 int map_scotch(const struct map_model *m, int i, int *owner);
-
-#endif

@@ -1,6 +1,5 @@
 /* Vertices by what moving them gains, the largest gain first, as a binary heap. */
-#ifndef SCHEDULE_MAP_HEAP_H
-#define SCHEDULE_MAP_HEAP_H
+#pragma once
 
 struct heap {
     int *vertex, n;
@@ -36,5 +35,3 @@ static inline void heap_drop(struct heap *h, int v) {
     h->place[v] = -1;
     if (last != v) heap_sift(h, at, last);
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Random numbers come from an own generator with a fixed seed, and work is limited by counting, so
  * the same input gives the same answer everywhere. */
-#ifndef SCHEDULE_MAP_LEVELS_H
-#define SCHEDULE_MAP_LEVELS_H
+#pragma once
 
 #include "policy/map/repair.h"
 
@@ -49,5 +48,3 @@ void borders_close(struct borders *b);
 void borders_start(struct borders *b, const struct level *g, const int *into, int *owner);
 /* Improves the level; `loose`: allowed excess of a unit over the mean, as a fraction. */
 void borders_improve(struct borders *b, const struct level *g, int *owner, double loose);
-
-#endif

@@ -17,8 +17,7 @@
  * Efficient Heuristic Procedure for Partitioning Graphs", Bell System Technical Journal 49, 1970).
  * No unit gives away its last task. Work is limited by counting, so the same input gives the same
  * answer everywhere. */
-#ifndef SCHEDULE_MAP_REPAIR_H
-#define SCHEDULE_MAP_REPAIR_H
+#pragma once
 
 #include "policy/routes.h"
 
@@ -95,5 +94,3 @@ const int *map_repair_owner(const struct map_repair *r);
 /* From the sums that the repair keeps; memories, if there are any, are counted. */
 struct map_score map_repair_score(const struct map_repair *r);
 double map_repair_makespan(const struct map_repair *r);
-
-#endif

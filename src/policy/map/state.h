@@ -1,6 +1,5 @@
 /* State of a repair, for repair.c, balance.c and smooth.c. */
-#ifndef SCHEDULE_MAP_STATE_H
-#define SCHEDULE_MAP_STATE_H
+#pragma once
 
 #include "schedule/capacity.h"
 #include "policy/map/repair.h"
@@ -144,5 +143,3 @@ struct step {
 
 /* Moves task t to unit v. */
 void map_move(struct map_repair *r, int t, int v);
-
-#endif

@@ -4,8 +4,7 @@
  * units: bytes / bandwidth at each end, or the time of the route (Gonzalez and Morancho, "Multi-GPU
  * Parallelization of the NAS Multi-Zone Parallel Benchmarks", 2021, section 3.3.1). The model's
  * unit of time is chosen so that the largest number is 1. */
-#ifndef SCHEDULE_OPTIMAL_BOUND_H
-#define SCHEDULE_OPTIMAL_BOUND_H
+#pragma once
 
 #include "policy/routes.h"
 #include <evener/status.h>
@@ -90,5 +89,3 @@ struct optimal_proof {
 /* The proof of a schedule of the policy optimal. */
 const struct optimal_proof *optimal_proof(const evn_schedule *s);
 void optimal_explain(const evn_schedule *s, FILE *out);
-
-#endif

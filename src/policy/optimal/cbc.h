@@ -4,8 +4,7 @@
  * it, may start threads when it is opened; CBC keeps its options and its model in static memory,
  * takes over SIGINT, asks its user on standard output, and looks at the clock between its steps, of
  * which one can take minutes. */
-#ifndef SCHEDULE_OPTIMAL_CBC_H
-#define SCHEDULE_OPTIMAL_CBC_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -40,5 +39,3 @@ evn_status cbc_solve(const struct cbc_program *p, double limit, double until,
 
 /* EVN_OK with version and file of the library in `text`, or an error as cbc_solve(). */
 evn_status cbc_look(char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* The integer program of the exact schedule. */
-#ifndef SCHEDULE_OPTIMAL_PROGRAM_H
-#define SCHEDULE_OPTIMAL_PROGRAM_H
+#pragma once
 
 #include "policy/optimal/bound.h"
 
@@ -21,5 +20,3 @@ struct optimal_solution {
 evn_status optimal_solve(const struct optimal_model *m, const struct optimal_options *options,
                          double bound, double longest, int *owner,
                          struct optimal_solution *solution);
-
-#endif

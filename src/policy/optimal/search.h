@@ -1,7 +1,6 @@
 /* The first two stages of the exact schedule: assignments by rules, and local search from them.
  * Links have one cost each, without routes and capacities. */
-#ifndef SCHEDULE_OPTIMAL_SEARCH_H
-#define SCHEDULE_OPTIMAL_SEARCH_H
+#pragma once
 
 #include "policy/optimal/bound.h"
 
@@ -44,5 +43,3 @@ void search_feed_empty(struct search *s);
 /* The best assignment of consecutive tasks in the order of `place` (NULL: by number), without
  * communication. `load`: U entries. */
 void optimal_consecutive(const struct optimal_model *m, const int *place, int *owner, double *load);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reduction of the ranks' statuses to one, with the message of the lowest rank that failed. */
-#ifndef CLUSTER_AGREE_H
-#define CLUSTER_AGREE_H
+#pragma once
 
 #include "cluster/tree.h"
 
@@ -14,5 +13,3 @@ size_t agree_most(int ranks);
  * failure. `host` gives the host of a rank. */
 evn_status agree_read(const struct record *record, int size, char *text, size_t room,
                       const char *(*host)(const void *arg, int rank), const void *arg);
-
-#endif

@@ -1,8 +1,7 @@
 /* A cluster as loops and exchanges use it: wire, channels, lock, control tree. A rank that waits
  * for a message holds the wire's lock: first send everything that other ranks wait for. Collective
  * records are in collective_record.h. */
-#ifndef CLUSTER_CLUSTER_H
-#define CLUSTER_CLUSTER_H
+#pragma once
 
 #include "cluster/tree.h"
 #include <evener/cluster.h>
@@ -66,5 +65,3 @@ int cluster_same_host(const evn_cluster *cluster, int rank, int other);
 
 /* Prints evn_message() with this rank and its host and ends all ranks: they can no longer agree. */
 _Noreturn void cluster_abort(evn_cluster *cluster);
-
-#endif

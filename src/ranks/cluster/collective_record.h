@@ -5,8 +5,7 @@
  * A failure outside of collective calls (in an exchange) is reported at the next one. A rank that
  * gives up and closes its cluster, while others are in another collective call, makes that call
  * fail, and waits for the others to close. */
-#ifndef CLUSTER_COLLECTIVE_RECORD_H
-#define CLUSTER_COLLECTIVE_RECORD_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/status.h>
@@ -65,5 +64,3 @@ evn_status cluster_meet_alike(evn_cluster *cluster, const char *what, evn_status
  */
 void cluster_fail(evn_cluster *cluster, evn_status status);
 evn_status cluster_failed(const evn_cluster *cluster);
-
-#endif

@@ -5,8 +5,7 @@
  * common cores are kept; other overlaps are refused. Open MPI binds to one core or package by
  * default: if that leaves wanted cores idle, such ranks may use all cores that the kernel allows; a
  * binding chosen by the user is respected. Cores claimed by other programs are assigned last. */
-#ifndef CLUSTER_CORES_H
-#define CLUSTER_CORES_H
+#pragma once
 
 #include <evener/status.h>
 #include <evener/program.h>
@@ -64,5 +63,3 @@ evn_status cores_share(struct cores_share *out, const struct cores_facts *all, i
  * it run on all cores of the host where a launcher's binding was lifted, else nothing. Where the
  * system refuses that, a warning. EVN_SYSTEM: EVENER_BIND demands it. EVN_USAGE. */
 evn_status cores_keep_to(const struct cores_share *share);
-
-#endif

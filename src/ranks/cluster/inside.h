@@ -1,6 +1,5 @@
 /* Internals of a cluster. */
-#ifndef CLUSTER_INSIDE_H
-#define CLUSTER_INSIDE_H
+#pragma once
 
 #include "cluster/tree.h"
 #include "cluster/cluster.h"
@@ -52,5 +51,3 @@ void parcels_sent(const evn_cluster *cluster, long long *messages, double *bytes
 
 /* The last collective record, with the status of this rank's run. */
 void cluster_meet_to_close(evn_cluster *cluster, evn_status status);
-
-#endif

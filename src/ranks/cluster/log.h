@@ -1,8 +1,7 @@
 /* Log of messages between ranks, for traces: send and receive times by each rank's clock. Without a
  * trace it costs one comparison. Both ends of a message log the same kind and number, by which they
  * are matched. */
-#ifndef CLUSTER_LOG_H
-#define CLUSTER_LOG_H
+#pragma once
 
 #include <evener/cluster.h>
 
@@ -38,5 +37,3 @@ double log_begin(const evn_cluster *cluster);
 void log_end(evn_cluster *cluster, struct log_entry entry);
 
 void log_close(evn_cluster *cluster);
-
-#endif

@@ -6,8 +6,7 @@
  *     open, note.., list; bytes of each neighbour; connect
  *     each run: next, begin; values into `out`; send; receive; values from `in`; release or settle
  */
-#ifndef CLUSTER_NEIGHBOUR_H
-#define CLUSTER_NEIGHBOUR_H
+#pragma once
 
 #include <evener/cluster.h>
 #include <evener/wire.h>
@@ -66,5 +65,3 @@ void neighbour_release(const struct neighbours *n, struct neighbour *from);
 
 /* Receives and gives back what is left of the run. */
 void neighbours_settle(struct neighbours *n);
-
-#endif

@@ -4,8 +4,7 @@
  * Rank r's children are r + 1, r + 2, r + 4, .. as far as r is a multiple of twice that step: each
  * child stands for consecutive ranks, so records concatenated in the order of arrival are in the
  * order of ranks. */
-#ifndef CLUSTER_TREE_H
-#define CLUSTER_TREE_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -42,5 +41,3 @@ struct tree_sums {
     size_t bytes;
 };
 struct tree_sums tree_sent(const struct tree *tree);
-
-#endif

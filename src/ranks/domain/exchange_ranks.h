@@ -1,6 +1,5 @@
 /* Messages of an exchange between ranks. */
-#ifndef DOMAIN_EXCHANGE_RANKS_H
-#define DOMAIN_EXCHANGE_RANKS_H
+#pragma once
 
 #include "cluster/neighbour.h"
 #include "exchange/remote_ops.h"
@@ -29,5 +28,3 @@ struct remote {
 };
 
 extern const struct remote_ops remote_ops; /* a loop over ranks has them (loop/rank_ops.h) */
-
-#endif

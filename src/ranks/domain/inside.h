@@ -2,8 +2,7 @@
  * the rank of the task that it reads has a list made from these, in the same order, so that both
  * ends of a message know where each face lies in it. Each change of tasks or faces makes that list
  * anew. */
-#ifndef DISTRIBUTED_INSIDE_H
-#define DISTRIBUTED_INSIDE_H
+#pragma once
 
 #include "cluster/cluster.h"
 #include "cluster/neighbour.h"
@@ -157,5 +156,3 @@ void next_close(struct next *next);
  * Collective, with an agreement; it cannot be undone. */
 evn_status next_take(evn_distributed *d, struct next *next, const evn_change *change,
                      const char *what, evn_status mine);
-
-#endif

@@ -1,8 +1,7 @@
 /* Learning over ranks, each of which has the times of its own tasks: rank 0's schedule is told the
  * units' times of each instance, and says what the ranks do with their tasks' times (struct
  * pool_turn) and when it learns from them. Not where units draw. */
-#ifndef SCHEDULE_LESSONS_H
-#define SCHEDULE_LESSONS_H
+#pragma once
 
 #include "schedule/pool.h"
 #include <evener/schedule.h>
@@ -21,5 +20,3 @@ evn_status lessons_learn(evn_schedule *schedule, const int *owner, const double 
 
 /* Owners have changed: the ranks' sums are of no use. */
 void lessons_forget(evn_schedule *schedule);
-
-#endif

@@ -1,8 +1,7 @@
 /* The loop over ranks: loop_ranks.c collects times on rank 0, whose schedule learns, and broadcasts
  * its decisions; task_migration.c sends the memory of migrating tasks; change_ranks.c changes the
  * set of tasks on all ranks. Not called without ranks. */
-#ifndef LOOP_LOOP_RANKS_H
-#define LOOP_LOOP_RANKS_H
+#pragma once
 
 #include "loop/rank_ops.h"
 #include "domain/lessons.h"
@@ -91,5 +90,3 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
 
 /* Bytes of the states of tasks that change their unit's space, as the schedule weighs them. */
 double together_state(const evn_loop *loop, const int *from, const int *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* Internals of one-sided memory. */
-#ifndef SHARED_INSIDE_H
-#define SHARED_INSIDE_H
+#pragma once
 
 #include <evener/shared.h>
 #include <evener/wire.h>
@@ -75,5 +74,3 @@ evn_status shared_check_put(const evn_shared *shared, const char *what, int to, 
 /* EVN_USAGE, with a message that begins with `what`, unless there is such a rank or signal. */
 evn_status shared_check_rank(const evn_shared *shared, const char *what, int rank);
 evn_status shared_check_signal(const evn_shared *shared, const char *what, int signal);
-
-#endif

@@ -6,8 +6,7 @@
  * buffers, a counter of messages sent, and one of messages received. A waiter spins for a moment,
  * unless ranks share cores, and then sleeps in the kernel; raising a counter enters the kernel only
  * if a rank sleeps. */
-#ifndef WIRE_ARENA_H
-#define WIRE_ARENA_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -75,5 +74,3 @@ extern const evn_wire_shared wire_arena_shared;
     .take = wire_arena_take, .send = wire_arena_send, .expect = wire_arena_expect,                 \
     .look = wire_arena_look, .wait = wire_arena_wait, .release = wire_arena_release,               \
     .shared = &wire_arena_shared
-
-#endif

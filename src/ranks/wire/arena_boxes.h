@@ -1,6 +1,5 @@
 /* Contents of the arena's memory, and waits in it. */
-#ifndef WIRE_ARENA_BOXES_H
-#define WIRE_ARENA_BOXES_H
+#pragma once
 
 #include "wire/arena.h"
 #include <pthread.h>
@@ -80,5 +79,3 @@ evn_status wire_arena_await(evn_wire *wire, struct wire_arena_counter *counter, 
                             int from);
 /* Returns at time `when`. */
 evn_status wire_arena_await_time(evn_wire *wire, double when);
-
-#endif

@@ -1,6 +1,5 @@
 /* The kinds of wires, and the choice among them. */
-#ifndef WIRE_KINDS_H
-#define WIRE_KINDS_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -17,5 +16,3 @@ struct wire_choice {
  * "mpi:comm=HANDLE", and in threads that are ranks "threads"; loads the kind's library. EVN_USAGE,
  * EVN_MISSING. */
 evn_status wire_choose(struct wire_choice *out, const char *how);
-
-#endif

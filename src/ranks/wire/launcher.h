@@ -1,7 +1,6 @@
 /* MPI's plug-ins: detection of a launcher, the choice of a plug-in, and the check that it belongs
  * to the launcher's MPI. */
-#ifndef WIRE_LAUNCHER_H
-#define WIRE_LAUNCHER_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -34,5 +33,3 @@ evn_status wire_plugin_load_own(const evn_wire_kind **kind, void **library);
  * process a group of its own, silently; so does a stray MPI_Comm_rank() in the program.
  * EVN_MISSING. */
 evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire);
-
-#endif

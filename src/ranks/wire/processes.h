@@ -1,6 +1,5 @@
 /* Ranks as forked processes of this node, over an arena. */
-#ifndef WIRE_PROCESSES_H
-#define WIRE_PROCESSES_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -12,5 +11,3 @@ extern const evn_wire_kind wire_processes;
 
 /* Number of restarts before this rank was forked. */
 int wire_processes_restarts(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The parent of a run's ranks: a separate process, so that any rank's death, rank 0's included, is
  * noticed at once. It waits for the ranks, passes signals on, and ends with the run's status. */
-#ifndef WIRE_SUPERVISOR_H
-#define WIRE_SUPERVISOR_H
+#pragma once
 
 #include "wire/arena.h"
 #include <signal.h>
@@ -33,5 +32,3 @@ void supervisor_end(const pid_t *pid, int count);
 enum { SUPERVISOR_GO_ON = -1 };
 int supervisor_run(struct wire_arena *arena, const pid_t *pid, int count, int next,
                    const struct supervisor_signals *signals);
-
-#endif

@@ -1,6 +1,5 @@
 /* Owners of threads that the program did not ask for. */
-#ifndef WIRE_THREAD_OWNERS_H
-#define WIRE_THREAD_OWNERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ int threads_count(void);
 /* Part of a message that follows the number of threads: the loaded library that has started some of
  * them, the names that they have, and the remedy. Returns text. */
 const char *threads_owners(int count, char *text, size_t size);
-
-#endif

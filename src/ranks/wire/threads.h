@@ -1,7 +1,6 @@
 /* Ranks as threads of one process, over the same arena: race detectors see no races between
  * processes, and see these. */
-#ifndef WIRE_THREADS_H
-#define WIRE_THREADS_H
+#pragma once
 
 #include <evener/wire.h>
 
@@ -12,5 +11,3 @@ extern const evn_wire_kind wire_threads;
  * open and close, once, a wire of kind wire_threads or a cluster "threads". EVN_USAGE, EVN_MEMORY,
  * EVN_SYSTEM. */
 evn_status threads_run(int ranks, void (*rank_main)(int rank, void *arg), void *arg);
-
-#endif

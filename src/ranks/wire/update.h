@@ -1,6 +1,5 @@
 /* evn_shared_atomic() by the processor. */
-#ifndef WIRE_UPDATE_H
-#define WIRE_UPDATE_H
+#pragma once
 
 #include <evener/atomic.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ static inline void wire_update(void *at, int what, void *value) {
                                     __ATOMIC_SEQ_CST);
     memcpy(value, &before, sizeof before);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Common parts of the two files of an MPI's plug-in. */
-#ifndef WIRE_MPI_H
-#define WIRE_MPI_H
+#pragma once
 
 #include <evener/wire.h>
 #include <mpi.h>
@@ -29,5 +28,3 @@ double wire_mpi_now(void);
 extern const evn_wire_shared wire_mpi_shared;
 /* Chooses MPI's engine for puts to other nodes, before MPI_Init(). */
 void wire_mpi_choose_engine(void);
-
-#endif

@@ -6,8 +6,7 @@
  * nothing to be locked where several calibrate at once, or on several nodes with one home; figures
  * of other machines lie beside ours and are not looked at; a file that is damaged is one figure
  * less. */
-#ifndef TOOL_CALIBRATION_H
-#define TOOL_CALIBRATION_H
+#pragma once
 
 #include "machine/choice.h"
 
@@ -82,5 +81,3 @@ const char *calibration_cores(const evn_machine *machine, int kind, char text[16
 
 /* The name of a unit's device, "" for CPU units; NULL: it is described only, and any will do. */
 const char *calibration_device(const evn_unit *unit);
-
-#endif

@@ -1,6 +1,5 @@
 /* The choice of --units auto for a workload: the list of units that is expected to be fastest. */
-#ifndef TOOL_CHOICE_H
-#define TOOL_CHOICE_H
+#pragma once
 
 #include "common/run/workload.h"
 
@@ -68,5 +67,3 @@ double choice_over(const struct choice_for *what, const char *list);
 
 /* For a record: the reason, and the lists compared. */
 cJSON *choice_record(const struct choice *choice);
-
-#endif

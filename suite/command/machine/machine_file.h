@@ -50,8 +50,7 @@
  * that one's time per point. A CPU unit of a size that is not listed takes the listed one that is
  * nearest below (or the smallest), in proportion to its cores, and 2:GPU:2 is two times two devices
  * that share a task evenly. */
-#ifndef TOOL_MACHINE_FILE_H
-#define TOOL_MACHINE_FILE_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <evener.h>
@@ -156,5 +155,3 @@ int machine_model_fill(struct machine_model *m, const struct machine_file *file,
 
 /* Checks that there are as many units as the list needs; errors as above. */
 int machine_file_check(const struct machine_file *m, const struct unit_kind *kinds, int n);
-
-#endif

@@ -1,7 +1,6 @@
 /* Lists of units by nodes: `1024*1:CPU:32` is a node's units that many times, `1024*cpu+64*gpu`
  * nodes as a machine file names them. Each node is a rank. */
-#ifndef TOOL_NODES_H
-#define TOOL_NODES_H
+#pragma once
 
 #include "machine/machine_file.h"
 
@@ -21,5 +20,3 @@ int nodes_are_in(const char *text);
  * after a message; close it in any case. */
 int nodes_read(struct nodes *nodes, const char *text, const struct machine_file *machine);
 void nodes_close(struct nodes *nodes);
-
-#endif

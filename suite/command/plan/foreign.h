@@ -1,7 +1,6 @@
 /* Problems that are read from a file: tasks of another program, for plans. They are workloads that
  * can be planned and not run; a state holds the file's path, and its tasks once it was checked. */
-#ifndef TOOL_FOREIGN_H
-#define TOOL_FOREIGN_H
+#pragma once
 
 #include "common/run/workload.h"
 
@@ -41,5 +40,3 @@ int foreign_sort(evn_link *link, int links);
 /* A graph in the format of METIS or Chaco. 0, or an exit status after a message that names the line
  * and what would be right. */
 int graph_read(struct foreign *f);
-
-#endif

@@ -1,6 +1,5 @@
 /* A plan that is to be made: its problem, units, model in virtual time, and schedule. */
-#ifndef TOOL_PLANNING_H
-#define TOOL_PLANNING_H
+#pragma once
 
 #include "machine/machine_file.h"
 #include "machine/nodes.h"
@@ -38,5 +37,3 @@ struct planning {
  * message. Close it in any case. */
 int planning_open(struct planning *p, const struct request *request);
 void planning_close(struct planning *p);
-
-#endif

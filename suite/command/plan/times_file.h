@@ -1,6 +1,5 @@
 /* Measured times: what the record of a run says about its tasks, for plans of other runs. */
-#ifndef TOOL_TIMES_FILE_H
-#define TOOL_TIMES_FILE_H
+#pragma once
 
 #include "machine/machine_file.h"
 #include "run/job.h"
@@ -28,5 +27,3 @@ struct times_file {
  * 0, or an exit status after a message that names what the record lacks. */
 int times_file_read(struct times_file *out, const char *path, const struct job *job,
                     struct machine_model *m, int keep_routes);
-
-#endif

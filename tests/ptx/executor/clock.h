@@ -1,8 +1,7 @@
 /* Order of operations: each has a number and a vector clock, which says for each stream how many of
  * its operations come before. The host waits, events and the order of a stream put operations in
  * order; nothing else does. */
-#ifndef PTX_CLOCK_H
-#define PTX_CLOCK_H
+#pragma once
 
 #include "kernel.h"
 #include <string>
@@ -22,5 +21,3 @@ struct running {
 };
 extern running now_running;
 bool is_ordered(u32 operation); /* it comes before the one that runs, or is that */
-
-#endif

@@ -1,7 +1,6 @@
 /* What a GPU would do, counted: runs of basic blocks, requests of memory with the sectors of 32
  * bytes and the wavefronts that they take, by kernel. */
-#ifndef PTX_COUNTERS_H
-#define PTX_COUNTERS_H
+#pragma once
 
 #include "kernel.h"
 #include <string>
@@ -32,5 +31,3 @@ int groups_per_processor(const kernel_info *, int items, size_t more_shared);
 int registers_of_group(const kernel_info *, int items);
 
 void counters_report(const char *file);
-
-#endif

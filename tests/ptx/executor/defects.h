@@ -1,7 +1,6 @@
 /* Defects of the program under test: each kind at each place is told once, and all are counted. A
  * kind that begins with "note" is none. */
-#ifndef PTX_DEFECTS_H
-#define PTX_DEFECTS_H
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -11,5 +10,3 @@ FILE *defects_log();
 void tell(const char *kind, const std::string &where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void defects_summary();
-
-#endif

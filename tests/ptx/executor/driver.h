@@ -1,6 +1,5 @@
 /* Objects of the driver, and what every call looks at first. All calls hold one lock. */
-#ifndef PTX_DRIVER_H
-#define PTX_DRIVER_H
+#pragma once
 
 #include "clock.h"
 #include "counters.h"
@@ -151,5 +150,3 @@ CUresult refuse(const char *call, int code, const char *why);
         if ((x)->of != current)                                                                    \
             return refuse(CALL, INVALID_HANDLE, #x " is of another context than the current one"); \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 /* Interface between translated kernels (translate/) and the executor: a kernel runs one warp until
  * it ends, reaches a barrier or acquires, and hands every access to memory to the executor, which
  * checks and counts it. C and C++. */
-#ifndef PTX_KERNEL_H
-#define PTX_KERNEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -120,5 +119,3 @@ struct kernel_info {
     const int (*mix)[MIX]; /* by basic block */
     const char *const *site_text;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* What translated kernels need of C: loops over lanes, branches, and PTX's arithmetic where C's
  * differs. */
-#ifndef PTX_LANES_H
-#define PTX_LANES_H
+#pragma once
 
 #include "kernel.h"
 #include <math.h>
@@ -136,5 +135,3 @@ static inline u32 redux_u32(u32 m, char how, const u32 *x) {
     }
     return r;
 }
-
-#endif

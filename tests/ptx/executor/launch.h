@@ -1,6 +1,5 @@
 /* A launch: groups of warps that run a kernel, and what accesses to memory look up in it. */
-#ifndef PTX_LAUNCH_H
-#define PTX_LAUNCH_H
+#pragma once
 
 #include "counters.h"
 #include "memory.h"
@@ -58,5 +57,3 @@ unsigned dice(unsigned sides);
 template <class list> void shuffle(list &x) {
     for (size_t i = x.size(); i > 1; i--) std::swap(x[i - 1], x[dice((unsigned)i)]);
 }
-
-#endif

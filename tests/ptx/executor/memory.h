@@ -1,8 +1,7 @@
 /* Device memory. Addresses that the program sees are reserved and cannot be touched by the host;
  * the bytes, a state for each byte and a record for each granule of 4 bytes and each sector of 32
  * are elsewhere, at the same distance from their beginning. Beside each buffer is a gap. */
-#ifndef PTX_MEMORY_H
-#define PTX_MEMORY_H
+#pragma once
 
 #include "kernel.h"
 #include <cstddef>
@@ -52,5 +51,3 @@ u8 *bytes_at(u64 address);
 u8 *states_at(u64 address); /* BYTE_.. */
 granule *granule_at(u64 address);
 sector *sector_at(u64 address);
-
-#endif

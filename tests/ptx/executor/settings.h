@@ -1,6 +1,5 @@
 /* Settings of the executor: environment variables PTXRUN_*, read once (docs/testing.md). */
-#ifndef PTX_SETTINGS_H
-#define PTX_SETTINGS_H
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ struct settings {
 };
 extern settings setting;
 void settings_read();
-
-#endif
