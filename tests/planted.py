@@ -30,7 +30,7 @@ FAULTS = [
           "a kernel of another source with the same name is launched", "device exchange bodies gpu_norms"),
     Fault("unit", "src/core/unit/descriptor.c", "if (!evn_text_number(&p, UNITS_MAX, &n) || n == 0) {", "if (!evn_text_number(&p, UNITS_MAX, &n)) {",
           "units of no cores are taken", "unit misuse command"),
-    Fault("wire", "src/ranks/wire/arena_mail.c", "*room = b->room[m->count % 2];", "*room = b->room[0];",
+    Fault("wire", "src/ranks/wire/arena_channel.c", "*room = b->room[m->count % 2];", "*room = b->room[0];",
           "a message is written over the one before it", "wire"),
     Fault("messages of ranks", "src/ranks/cluster/send.c", "void *here = data ? (char *)data + at : NULL;", "void *here = data;",
           "all pieces of a long message go to its beginning", "cluster ranks"),

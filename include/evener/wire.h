@@ -3,7 +3,7 @@
  * <evener/cluster.h>. To add a kind, fill the struct and name it in the list of kinds, or export it
  * from a shared object as `evener_wire_v1`, which needs this header and does not link the library.
  *
- * Mail is a one-way channel from one rank to another under one tag (MPI's persistent point-to-point
+ * A channel leads one way, from one rank to another under one tag (MPI's persistent point-to-point
  * requests): messages of at most `max` bytes, received in the order of sending. Two may be under
  * way; a third waits for the receiver. The wire owns the message buffers, so that it can choose
  * their memory (the arena, registered or pinned memory), and messages are written and read in
@@ -33,7 +33,7 @@ extern "C" {
 
 /* Defined by the kind. */
 typedef struct evn_wire evn_wire;
-typedef struct evn_mail evn_mail;
+typedef struct evn_channel evn_channel;
 typedef struct evn_segment evn_segment;
 
 /* The library's services for a kind. Valid from open() to close(). */
@@ -84,7 +84,7 @@ typedef struct evn_wire_shared {
     unsigned (*bell)(const evn_segment *segment);
     /* Waits briefly for a raise since `bell`: sleeps or yields the core; may return early, not
      * late. *since: 0 before the first call of a wait. `from`: the awaited rank, -1: any, for
-     * messages. EVN_STOPPED as wait() of mail; EVN_SYSTEM. */
+     * messages. EVN_STOPPED as wait() of channels; EVN_SYSTEM. */
     evn_status (*rest)(evn_segment *segment, unsigned bell, int from, double *since);
 
     /* Copies `bytes` from byte `at` of rank `from` to `to`, where they are after flush(): those
@@ -105,7 +105,7 @@ typedef struct evn_wire_kind {
      * NULL. EVN_USAGE: the options; EVN_SYSTEM, EVN_MEMORY. */
     evn_status (*open)(evn_wire **out, int processes, const char *options,
                        const evn_wire_host *host);
-    /* Closes the wire; returns when all ranks have called it. All mail is closed before. */
+    /* Closes the wire; returns when all ranks have called it. All channels are closed before. */
     void (*close)(evn_wire *wire);
     /* Ends all processes of the group with `status`, called by any of them. Does not return. */
     void (*abort)(evn_wire *wire, int status);
@@ -115,26 +115,26 @@ typedef struct evn_wire_kind {
     /* Opens this rank's end of a channel. `out` 1: to `peer`, 0: from it. Both ends are opened, in
      * any order, with the same tag (0 .. 32767) and the same `max` (at most 1 GiB); a pair of ranks
      * has one channel a tag and direction at a time. EVN_MEMORY. */
-    evn_status (*mail_open)(evn_mail **out_mail, evn_wire *wire, int peer, int tag, int out,
-                            size_t max);
+    evn_status (*channel_open)(evn_channel **out_channel, evn_wire *wire, int peer, int tag,
+                               int out, size_t max);
     /* Closes this end; no message is under way. Local: the other end may close earlier or later. */
-    void (*mail_close)(evn_mail *mail);
+    void (*channel_close)(evn_channel *channel);
 
     /* The buffer for the next message, `max` bytes, page-aligned; waits until the message before
      * the last has been received. A second take() without send() gives the same buffer. EVN_STOPPED
      * as wait(). */
-    evn_status (*take)(evn_mail *mail, void **room);
+    evn_status (*take)(evn_channel *channel, void **room);
     /* Sends the buffer, `bytes` <= max of it, 0 allowed. Does not wait. */
-    evn_status (*send)(evn_mail *mail, size_t bytes);
+    evn_status (*send)(evn_channel *channel, size_t bytes);
 
     /* Announces a receive, as early as it is known; once a message. */
-    evn_status (*expect)(evn_mail *mail);
+    evn_status (*expect)(evn_channel *channel);
     /* Sets *here to 1 if the expected message has arrived. Makes progress. */
-    evn_status (*look)(evn_mail *mail, int *here);
+    evn_status (*look)(evn_channel *channel, int *here);
     /* Waits for the expected message, which stays in place until release(). EVN_STOPPED:
      * *host->stop is set, and nothing has arrived for two seconds since. */
-    evn_status (*wait)(evn_mail *mail, const void **data, size_t *bytes);
-    void (*release)(evn_mail *mail);
+    evn_status (*wait)(evn_channel *channel, const void **data, size_t *bytes);
+    void (*release)(evn_channel *channel);
 
     /* Makes progress; some tenths of a microsecond. NULL: not needed. */
     void (*poll)(evn_wire *wire);

@@ -405,7 +405,7 @@ evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, i
     forget(o->regions);
     o->regions = status ? NULL : r;
     o->forget = forget;
-    if (!status) loop_tie(loop, &(struct loop_tie){may_change, change, ended, r});
+    if (!status) loop_set_owner_ops(loop, &(struct owner_ops){may_change, change, ended, r});
     return status;
 }
 

@@ -19,7 +19,7 @@ enum { MAX = 4 << 20, TAG = 1, WAYS = 4 };
 enum way { RAW, IN_PLACE, RAW_COPIED, COPIED };
 
 static const evn_wire_kind *kind;
-static evn_mail *out, *in;
+static evn_channel *out, *in;
 static int me;
 static char *buffer, *mine;
 
@@ -46,7 +46,7 @@ static void raw_receive(size_t bytes, int copy) {
     if (copy) memcpy(mine, buffer, bytes);
 }
 
-static void mail_send(size_t bytes, int copy) {
+static void channel_send(size_t bytes, int copy) {
     void *room;
     check(kind->take(out, &room));
     if (copy) memcpy(room, mine, bytes);
@@ -54,7 +54,7 @@ static void mail_send(size_t bytes, int copy) {
 }
 
 /* Receives as the exchange does: the message is expected before this rank sends. */
-static void mail_receive(size_t bytes, int copy) {
+static void channel_receive(size_t bytes, int copy) {
     const void *data;
     size_t got;
     check(kind->wait(in, &data, &got));
@@ -68,9 +68,9 @@ static void ping_pong(enum way way, size_t bytes) {
     if (!raw) check(kind->expect(in));
     for (int i = 0; i < 2; i++) {
         if ((me + i) % 2 == 0)
-            raw ? raw_send(bytes, copy) : mail_send(bytes, copy);
+            raw ? raw_send(bytes, copy) : channel_send(bytes, copy);
         else
-            raw ? raw_receive(bytes, copy) : mail_receive(bytes, copy);
+            raw ? raw_receive(bytes, copy) : channel_receive(bytes, copy);
     }
 }
 
@@ -120,13 +120,13 @@ int main(int argc, char **argv) {
     mine = calloc(1, MAX);
     if (!buffer || !mine) MPI_Abort(MPI_COMM_WORLD, 1);
     check(kind->open(&wire, 0, NULL, &host));
-    check(kind->mail_open(&out, wire, 1 - me, TAG, 1, MAX));
-    check(kind->mail_open(&in, wire, 1 - me, TAG, 0, MAX));
+    check(kind->channel_open(&out, wire, 1 - me, TAG, 1, MAX));
+    check(kind->channel_open(&in, wire, 1 - me, TAG, 0, MAX));
     if (!me) printf("%s\n", kind->name);
     const long max = argc > 3 ? atol(argv[3]) : MAX;
     table(argc > 2 ? atoi(argv[2]) : 5, max < MAX ? (size_t)max : MAX);
-    kind->mail_close(out);
-    kind->mail_close(in);
+    kind->channel_close(out);
+    kind->channel_close(in);
     kind->close(wire);
     free(buffer);
     free(mine);

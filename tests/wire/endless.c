@@ -39,15 +39,15 @@ static void go_wrong(evn_cluster *c, const char *word, int status) {
     if (!strcmp(word, "leave") || !strcmp(word, "every")) exit(status);
     if (!strcmp(word, "fault") || !strcmp(word, "busy")) *nowhere = 1;
     if (!strcmp(word, "broken")) {
-        evn_fail(EVN_MEMORY, "mail: no room");
+        evn_fail(EVN_MEMORY, "channel: no room");
         cluster_abort(c);
     }
     if (!strcmp(word, "hang")) {
-        evn_mail *mail;
+        evn_channel *channel;
         const void *data;
         size_t bytes;
-        cluster_mail_open(c, &mail, 0, 32000, 0, 8);
-        if (cluster_kind(c)->wait(mail, &data, &bytes) == EVN_STOPPED) exit(130);
+        cluster_channel_open(c, &channel, 0, 32000, 0, 8);
+        if (cluster_kind(c)->wait(channel, &data, &bytes) == EVN_STOPPED) exit(130);
     }
 }
 

@@ -38,21 +38,21 @@ static void try_random(struct member *m) {
     MUST(!requests());
 }
 
-/* What is no use of mail is refused, and harms nothing. */
+/* What is no use of channels is refused, and harms nothing. */
 static void try_misuse(struct member *m) {
     const evn_wire_kind *k = m->kind;
-    evn_mail *out, *in, *none;
+    evn_channel *out, *in, *none;
     void *room;
     const void *data;
     size_t bytes;
     int here;
-    MUST(k->mail_open(&none, m->wire, m->size, 1, 1, 8) == EVN_USAGE);
-    MUST(k->mail_open(&none, m->wire, -1, 1, 1, 8) == EVN_USAGE);
-    MUST(k->mail_open(&none, m->wire, 0, 32768, 1, 8) == EVN_USAGE);
-    MUST(k->mail_open(&none, m->wire, 0, 1, 1, ((size_t)1 << 30) + 1) == EVN_USAGE);
+    MUST(k->channel_open(&none, m->wire, m->size, 1, 1, 8) == EVN_USAGE);
+    MUST(k->channel_open(&none, m->wire, -1, 1, 1, 8) == EVN_USAGE);
+    MUST(k->channel_open(&none, m->wire, 0, 32768, 1, 8) == EVN_USAGE);
+    MUST(k->channel_open(&none, m->wire, 0, 1, 1, ((size_t)1 << 30) + 1) == EVN_USAGE);
     MUST(!none);
-    MUST(!k->mail_open(&out, m->wire, m->me, 32767, 1, 8));
-    MUST(!k->mail_open(&in, m->wire, m->me, 32767, 0, 8));
+    MUST(!k->channel_open(&out, m->wire, m->me, 32767, 1, 8));
+    MUST(!k->channel_open(&in, m->wire, m->me, 32767, 0, 8));
     MUST(k->send(out, 1) == EVN_USAGE && strstr(evn_message(), "without take()"));
     MUST(k->take(in, &room) == EVN_USAGE);
     MUST(k->expect(out) == EVN_USAGE);
@@ -69,8 +69,8 @@ static void try_misuse(struct member *m) {
     MUST(!k->take(out, &room) && !k->send(out, 0));
     MUST(!k->wait(in, &data, &bytes) && bytes == 0);
     k->release(in);
-    k->mail_close(in);
-    k->mail_close(out);
+    k->channel_close(in);
+    k->channel_close(out);
     evn_wire *second;
     MUST(k->open(&second, 4, NULL, &m->host) == EVN_USAGE && strstr(evn_message(), "mpirun -n 4"));
     MUST(k->open(&second, 0, "latency=1us", &m->host) == EVN_USAGE);
@@ -81,32 +81,32 @@ static void try_misuse(struct member *m) {
  * small message between two ranks; Open MPI 4.1 says nothing of one to itself, and writes large
  * ones past the room before it says so. */
 static void try_truncated(struct member *m) {
-    evn_mail *out, *in;
+    evn_channel *out, *in;
     void *room;
     const void *data;
     size_t bytes;
-    MUST(!m->kind->mail_open(&out, m->wire, (m->me + 1) % m->size, 1, 1, 100));
-    MUST(!m->kind->mail_open(&in, m->wire, (m->me + m->size - 1) % m->size, 1, 0, 10));
+    MUST(!m->kind->channel_open(&out, m->wire, (m->me + 1) % m->size, 1, 1, 100));
+    MUST(!m->kind->channel_open(&in, m->wire, (m->me + m->size - 1) % m->size, 1, 0, 10));
     MUST(!m->kind->expect(in));
     MUST(!m->kind->take(out, &room) && !m->kind->send(out, 100));
     MUST(m->kind->wait(in, &data, &bytes) == EVN_SYSTEM);
     MUST(m->kind->wait(in, &data, &bytes) == EVN_SYSTEM);
     if (!m->me) printf("%s\n", evn_message());
-    m->kind->mail_close(in);
-    m->kind->mail_close(out);
+    m->kind->channel_close(in);
+    m->kind->channel_close(out);
 }
 
 /* Messages that nobody has received: how many a sender gets rid of before it waits, and gives up
  * since it is asked to end, two seconds later. All of them come. */
 static int try_ahead(struct member *m, int tag, size_t max) {
-    evn_mail *out, *in;
+    evn_channel *out, *in;
     void *room;
     const void *data;
     size_t bytes;
     int ahead = 0;
     evn_status status;
-    MUST(!m->kind->mail_open(&out, m->wire, m->me, tag, 1, max));
-    MUST(!m->kind->mail_open(&in, m->wire, m->me, tag, 0, max));
+    MUST(!m->kind->channel_open(&out, m->wire, m->me, tag, 1, max));
+    MUST(!m->kind->channel_open(&in, m->wire, m->me, tag, 0, max));
     m->stop = 1;
     const double begin = evn_now();
     while (!(status = m->kind->take(out, &room))) {
@@ -121,8 +121,8 @@ static int try_ahead(struct member *m, int tag, size_t max) {
         MUST(bytes == max && *(const double *)data == i);
         m->kind->release(in);
     }
-    m->kind->mail_close(in);
-    m->kind->mail_close(out);
+    m->kind->channel_close(in);
+    m->kind->channel_close(out);
     return ahead;
 }
 
@@ -133,10 +133,10 @@ static void try_third(struct member *m) {
 
 /* A message that never comes. */
 static void wait_for_ever(struct member *m, int peer) {
-    evn_mail *in;
+    evn_channel *in;
     const void *data;
     size_t bytes;
-    MUST(!m->kind->mail_open(&in, m->wire, peer, 7, 0, 8));
+    MUST(!m->kind->channel_open(&in, m->wire, peer, 7, 0, 8));
     MUST(!m->kind->expect(in));
     m->kind->wait(in, &data, &bytes);
     MUST(!"a message that nobody has sent");
@@ -199,12 +199,12 @@ static void try_aborted(struct member *m) {
 /* Rank 0 closes the wire, and nobody has received its message: a large one, since small ones have
  * left. */
 static void try_unreceived(struct member *m) {
-    evn_mail *out;
+    evn_channel *out;
     void *room;
     const size_t max = 4 << 20;
-    MUST(!m->kind->mail_open(&out, m->wire, 0, 7, 1, max));
+    MUST(!m->kind->channel_open(&out, m->wire, 0, 7, 1, max));
     if (!m->me) MUST(!m->kind->take(out, &room) && !m->kind->send(out, max));
-    m->kind->mail_close(out);
+    m->kind->channel_close(out);
 }
 
 /* Several ranks on one group: sizes and ranks are seen by all. */

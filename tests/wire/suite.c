@@ -40,36 +40,36 @@ static int is_filled(const unsigned char *data, size_t bytes, uint64_t seed) {
 /* ---- an end of a way, and its next message ---- */
 
 struct way {
-    evn_mail *mail;
+    evn_channel *channel;
     int from, to, tag;
     long count;
 };
 
 static struct way way_open(struct member *m, int peer, int tag, int out, size_t max) {
     struct way w = {NULL, out ? m->me : peer, out ? peer : m->me, tag, 0};
-    must_ok(m->kind->mail_open(&w.mail, m->wire, peer, tag, out, max));
+    must_ok(m->kind->channel_open(&w.channel, m->wire, peer, tag, out, max));
     return w;
 }
 
 static void way_send(struct member *m, struct way *w, size_t bytes) {
     void *room, *again;
-    must_ok(m->kind->take(w->mail, &room));
-    must_ok(m->kind->take(w->mail, &again));
+    must_ok(m->kind->take(w->channel, &room));
+    must_ok(m->kind->take(w->channel, &again));
     must(room == again);
     must((uintptr_t)room % (uintptr_t)sysconf(_SC_PAGESIZE) == 0);
     fill(room, bytes, seed_of(w->from, w->to, w->tag, w->count));
-    must_ok(m->kind->send(w->mail, bytes));
+    must_ok(m->kind->send(w->channel, bytes));
     w->count++;
 }
 
 static void way_receive(struct member *m, struct way *w, size_t expected) {
     const void *data;
     size_t bytes;
-    must_ok(m->kind->expect(w->mail));
-    must_ok(m->kind->wait(w->mail, &data, &bytes));
+    must_ok(m->kind->expect(w->channel));
+    must_ok(m->kind->wait(w->channel, &data, &bytes));
     must(bytes == expected);
     must(is_filled(data, bytes, seed_of(w->from, w->to, w->tag, w->count)));
-    m->kind->release(w->mail);
+    m->kind->release(w->channel);
     w->count++;
 }
 
@@ -86,8 +86,8 @@ void suite_barrier(struct member *m) {
         way_send(m, &out, 1);
         if (!m->me) way_receive(m, &in, 1);
     }
-    m->kind->mail_close(out.mail);
-    m->kind->mail_close(in.mail);
+    m->kind->channel_close(out.channel);
+    m->kind->channel_close(in.channel);
 }
 
 /* ---- cases ---- */
@@ -99,8 +99,8 @@ static void order(struct member *m) {
         way_send(m, &out, seed_of(out.from, out.to, 77, i) % 300);
         way_receive(m, &in, seed_of(in.from, in.to, 77, i) % 300);
     }
-    m->kind->mail_close(out.mail);
-    m->kind->mail_close(in.mail);
+    m->kind->channel_close(out.channel);
+    m->kind->channel_close(in.channel);
 }
 
 static void sizes(struct member *m) {
@@ -112,8 +112,8 @@ static void sizes(struct member *m) {
         way_send(m, &out, 0);
         way_receive(m, &in, max[i]);
         way_receive(m, &in, 0);
-        m->kind->mail_close(in.mail);
-        m->kind->mail_close(out.mail);
+        m->kind->channel_close(in.channel);
+        m->kind->channel_close(out.channel);
     }
 }
 
@@ -127,8 +127,8 @@ static void third_waits(struct member *m) {
         usleep(50000);
         for (int i = 0; i < 6; i++) way_receive(m, &in, 64);
     }
-    m->kind->mail_close(out.mail);
-    m->kind->mail_close(in.mail);
+    m->kind->channel_close(out.channel);
+    m->kind->channel_close(in.channel);
 }
 
 /* Messages of each tag wait where they are until they are asked for. */
@@ -142,8 +142,8 @@ static void tags(struct member *m) {
     for (int t = 0; t < TAGS; t++) way_send(m, &out[t], (size_t)t);
     for (int t = TAGS - 1; t >= 0; t--) way_receive(m, &in[t], (size_t)t);
     for (int t = 0; t < TAGS; t++) {
-        m->kind->mail_close(out[t].mail);
-        m->kind->mail_close(in[t].mail);
+        m->kind->channel_close(out[t].channel);
+        m->kind->channel_close(in[t].channel);
     }
 }
 
@@ -156,8 +156,8 @@ static void everybody(struct member *m, struct way *out, struct way *in, int tag
 
 static void nobody(struct member *m, struct way *out, struct way *in) {
     for (int r = 0; r < m->size; r++) {
-        m->kind->mail_close(in[r].mail);
-        m->kind->mail_close(out[r].mail);
+        m->kind->channel_close(in[r].channel);
+        m->kind->channel_close(out[r].channel);
     }
 }
 
@@ -183,11 +183,11 @@ static void reopened(struct member *m) {
         struct way out = way_open(m, next(m), 6, 1, out_max);
         way_send(m, &out, out_max);
         way_send(m, &out, out_max / 2);
-        m->kind->mail_close(out.mail);
+        m->kind->channel_close(out.channel);
         struct way in = way_open(m, previous(m), 6, 0, in_max);
         way_receive(m, &in, in_max);
         way_receive(m, &in, in_max / 2);
-        m->kind->mail_close(in.mail);
+        m->kind->channel_close(in.channel);
     }
 }
 
@@ -196,24 +196,24 @@ static void looks(struct member *m) {
     struct way out = way_open(m, next(m), 7, 1, 8), in = way_open(m, previous(m), 7, 0, 8);
     for (int i = 0; i < 20; i++) {
         int here = 1;
-        must_ok(m->kind->expect(in.mail));
-        must_ok(m->kind->look(in.mail, &here));
+        must_ok(m->kind->expect(in.channel));
+        must_ok(m->kind->look(in.channel, &here));
         must(!here);
         suite_barrier(m);
         way_send(m, &out, 8);
         while (!here) {
             if (m->kind->poll) m->kind->poll(m->wire);
-            must_ok(m->kind->look(in.mail, &here));
+            must_ok(m->kind->look(in.channel, &here));
         }
         const void *data;
         size_t bytes;
-        must_ok(m->kind->wait(in.mail, &data, &bytes));
+        must_ok(m->kind->wait(in.channel, &data, &bytes));
         must(bytes == 8 && is_filled(data, 8, seed_of(in.from, in.to, 7, in.count++)));
-        m->kind->release(in.mail);
+        m->kind->release(in.channel);
         suite_barrier(m);
     }
-    m->kind->mail_close(out.mail);
-    m->kind->mail_close(in.mail);
+    m->kind->channel_close(out.channel);
+    m->kind->channel_close(in.channel);
 }
 
 /* How many messages go on a way in a round, and how long each is: both ends know. */
@@ -256,18 +256,18 @@ static void stopped(struct member *m) {
     size_t bytes;
     m->stop = 1;
     const double begin = evn_now();
-    must_ok(m->kind->expect(in.mail));
-    must_give(m->kind->wait(in.mail, &data, &bytes), EVN_STOPPED);
+    must_ok(m->kind->expect(in.channel));
+    must_give(m->kind->wait(in.channel, &data, &bytes), EVN_STOPPED);
     must(evn_now() - begin > 0.5);
     m->stop = 0;
     suite_barrier(m); /* all have given up; what comes late is not lost */
     struct way out = way_open(m, next(m), 8, 1, 8);
     way_send(m, &out, 8);
-    must_ok(m->kind->wait(in.mail, &data, &bytes));
+    must_ok(m->kind->wait(in.channel, &data, &bytes));
     must(bytes == 8);
-    m->kind->release(in.mail);
-    m->kind->mail_close(in.mail);
-    m->kind->mail_close(out.mail);
+    m->kind->release(in.channel);
+    m->kind->channel_close(in.channel);
+    m->kind->channel_close(out.channel);
 }
 
 const struct wire_case wire_cases[] = {

@@ -108,7 +108,7 @@ class Death(Base):
         run = self.start(4, "broken", 1)
         status, said = self.end(run, [])
         self.assertEqual(status, 3)
-        self.assertRegex(said, r"^evener: rank 1 on \S+: mail: no room\n$")
+        self.assertRegex(said, r"^evener: rank 1 on \S+: channel: no room\n$")
 
 
 class Status(Base):

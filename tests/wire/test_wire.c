@@ -51,28 +51,28 @@ TEST(crowded) {
 
 /* ---- what is refused ---- */
 
-static void refused_mail(struct member *m) {
-    evn_mail *mail = NULL, *second = NULL;
+static void refused_channel(struct member *m) {
+    evn_channel *channel = NULL, *second = NULL;
     void *room;
     const evn_wire_kind *k = m->kind;
-    must_give(k->mail_open(&mail, m->wire, 2, 1, 1, 8), EVN_USAGE);
-    must_give(k->mail_open(&mail, m->wire, -1, 1, 1, 8), EVN_USAGE);
-    must_give(k->mail_open(&mail, m->wire, 0, EVN_WIRE_TAG_MAX + 1, 1, 8), EVN_USAGE);
-    must_give(k->mail_open(&mail, m->wire, 0, 1, 1, EVN_WIRE_BYTES_MAX + 1), EVN_USAGE);
-    must(!mail);
-    must_ok(k->mail_open(&mail, m->wire, m->me, 1, 1, 8));
-    must_give(k->mail_open(&second, m->wire, m->me, 1, 1, 8), EVN_USAGE); /* open already */
-    must_give(k->mail_open(&second, m->wire, m->me, 1, 0, 9), EVN_USAGE); /* another size */
-    must_ok(k->mail_open(&second, m->wire, m->me, 1, 0, 8));
-    must_give(k->send(mail, 1), EVN_USAGE); /* without a room */
-    must_ok(k->take(mail, &room));
-    must_give(k->send(mail, 9), EVN_USAGE);
-    k->mail_close(second);
-    k->mail_close(mail);
+    must_give(k->channel_open(&channel, m->wire, 2, 1, 1, 8), EVN_USAGE);
+    must_give(k->channel_open(&channel, m->wire, -1, 1, 1, 8), EVN_USAGE);
+    must_give(k->channel_open(&channel, m->wire, 0, EVN_WIRE_TAG_MAX + 1, 1, 8), EVN_USAGE);
+    must_give(k->channel_open(&channel, m->wire, 0, 1, 1, EVN_WIRE_BYTES_MAX + 1), EVN_USAGE);
+    must(!channel);
+    must_ok(k->channel_open(&channel, m->wire, m->me, 1, 1, 8));
+    must_give(k->channel_open(&second, m->wire, m->me, 1, 1, 8), EVN_USAGE); /* open already */
+    must_give(k->channel_open(&second, m->wire, m->me, 1, 0, 9), EVN_USAGE); /* another size */
+    must_ok(k->channel_open(&second, m->wire, m->me, 1, 0, 8));
+    must_give(k->send(channel, 1), EVN_USAGE); /* without a room */
+    must_ok(k->take(channel, &room));
+    must_give(k->send(channel, 9), EVN_USAGE);
+    k->channel_close(second);
+    k->channel_close(channel);
 }
 
 TEST(refused) {
-    assert_int_equal(ranks_of_wire(1, 2, NULL, 0, refused_mail), 0);
+    assert_int_equal(ranks_of_wire(1, 2, NULL, 0, refused_channel), 0);
     evn_wire *wire;
     volatile int stop = 0;
     const evn_wire_host host = {evn_fail, &stop, 0};
@@ -165,19 +165,19 @@ static void given_back(struct member *m) {
     wire_arena_use(wire_arena_of(m->wire), &before, &ever);
     suite_barrier(m);
     for (int round = 0; round < 60; round++) {
-        evn_mail *mail[10];
+        evn_channel *channel[10];
         for (int i = 0; i < 10; i++)
-            must_ok(m->kind->mail_open(&mail[i], m->wire, m->me, 20 + i, 1,
-                                       (size_t)(100000 + 977 * ((round * 7 + i * 3) % 40))));
+            must_ok(m->kind->channel_open(&channel[i], m->wire, m->me, 20 + i, 1,
+                                          (size_t)(100000 + 977 * ((round * 7 + i * 3) % 40))));
         wire_arena_use(wire_arena_of(m->wire), &now, &ever);
         must(now >= before + 10 * 2 * 100000);
         suite_barrier(m); /* all are open at once: the most is the same, whoever is late */
         for (int i = 0; i < 10; i++) {
-            evn_mail *end;
-            must_ok(m->kind->mail_open(&end, m->wire, m->me, 20 + i, 0,
-                                       (size_t)(100000 + 977 * ((round * 7 + i * 3) % 40))));
-            m->kind->mail_close(mail[i]);
-            m->kind->mail_close(end);
+            evn_channel *end;
+            must_ok(m->kind->channel_open(&end, m->wire, m->me, 20 + i, 0,
+                                          (size_t)(100000 + 977 * ((round * 7 + i * 3) % 40))));
+            m->kind->channel_close(channel[i]);
+            m->kind->channel_close(end);
         }
         suite_barrier(m);
         if (round == 45) wire_arena_use(wire_arena_of(m->wire), &now, &settled);
@@ -208,7 +208,7 @@ TEST(nothing_left) {
 /* ---- a rank that is lost ---- */
 
 static void lost(struct member *m) {
-    evn_mail *in;
+    evn_channel *in;
     const void *data;
     size_t bytes;
     suite_barrier(m);
@@ -217,10 +217,10 @@ static void lost(struct member *m) {
         wire_arena_lose(wire_arena_of(m->wire), 2);
         return;
     }
-    must_ok(m->kind->mail_open(&in, m->wire, 2, 1, 0, 8));
+    must_ok(m->kind->channel_open(&in, m->wire, 2, 1, 0, 8));
     must_give(m->kind->wait(in, &data, &bytes), EVN_SYSTEM);
     must(strstr(evn_message(), "rank 2 has left"));
-    m->kind->mail_close(in);
+    m->kind->channel_close(in);
 }
 
 TEST(lost) { assert_int_equal(ranks_of_wire(1, 4, NULL, 1, lost), 0); }
@@ -231,10 +231,10 @@ enum { BYTES = 100000 };
 static const double LATENCY = 2e-3, BANDWIDTH = 1e8;
 
 static void slow_wire(struct member *m) {
-    evn_mail *out, *in;
+    evn_channel *out, *in;
     const int peer = 1 - m->me;
-    must_ok(m->kind->mail_open(&out, m->wire, peer, 1, 1, BYTES));
-    must_ok(m->kind->mail_open(&in, m->wire, peer, 1, 0, BYTES));
+    must_ok(m->kind->channel_open(&out, m->wire, peer, 1, 1, BYTES));
+    must_ok(m->kind->channel_open(&in, m->wire, peer, 1, 0, BYTES));
     for (int round = 0; round < 10; round++) {
         /* two at once: the second one goes through the port after the first */
         for (int i = 0; i < 2; i++) {
@@ -256,8 +256,8 @@ static void slow_wire(struct member *m) {
             m->kind->release(in);
         }
     }
-    m->kind->mail_close(out);
-    m->kind->mail_close(in);
+    m->kind->channel_close(out);
+    m->kind->channel_close(in);
 }
 
 TEST(slow_wire) {

@@ -15,9 +15,9 @@ struct header {
 };
 enum { VALUES_AT = 64, FACES_FROM = 1024 /* tags of faces begin here */ };
 
-/* Outgoing mail of faces. */
+/* Outgoing channels of faces. */
 struct watched {
-    const evn_mail *mail;
+    const evn_channel *channel;
     char *room, *before; /* the message at hand, and the one before */
     struct watched *next;
 };
@@ -30,20 +30,20 @@ static struct {
     pthread_mutex_t lock;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Its place in the list; NULL is there for other mail. */
-static struct watched **find(const evn_mail *mail) {
+/* Its place in the list; NULL is there for other channels. */
+static struct watched **find(const evn_channel *channel) {
     struct watched **at = &all.first;
-    while (*at && (*at)->mail != mail) at = &(*at)->next;
+    while (*at && (*at)->channel != channel) at = &(*at)->next;
     return at;
 }
 
-static evn_status open_mail(evn_mail **out_mail, evn_wire *wire, int peer, int tag, int out,
-                            size_t max) {
-    evn_status status = all.kind.mail_open(out_mail, wire, peer, tag, out, max);
+static evn_status open_channel(evn_channel **out_channel, evn_wire *wire, int peer, int tag,
+                               int out, size_t max) {
+    evn_status status = all.kind.channel_open(out_channel, wire, peer, tag, out, max);
     if (status || !out || tag < FACES_FROM) return status;
     struct watched *w = calloc(1, sizeof *w);
     if (!w || !(w->before = calloc(1, max))) abort();
-    w->mail = *out_mail;
+    w->channel = *out_channel;
     pthread_mutex_lock(&all.lock);
     w->next = all.first;
     all.first = w;
@@ -51,20 +51,20 @@ static evn_status open_mail(evn_mail **out_mail, evn_wire *wire, int peer, int t
     return EVN_OK;
 }
 
-static void close_mail(evn_mail *mail) {
+static void close_channel(evn_channel *channel) {
     pthread_mutex_lock(&all.lock);
-    struct watched **at = find(mail), *w = *at;
+    struct watched **at = find(channel), *w = *at;
     if (w) *at = w->next;
     pthread_mutex_unlock(&all.lock);
     if (w) free(w->before);
     free(w);
-    all.kind.mail_close(mail);
+    all.kind.channel_close(channel);
 }
 
-static evn_status take(evn_mail *mail, void **room) {
-    evn_status status = all.kind.take(mail, room);
+static evn_status take(evn_channel *channel, void **room) {
+    evn_status status = all.kind.take(channel, room);
     pthread_mutex_lock(&all.lock);
-    struct watched *w = *find(mail);
+    struct watched *w = *find(channel);
     if (w) w->room = *room;
     pthread_mutex_unlock(&all.lock);
     return status;
@@ -115,20 +115,20 @@ static size_t watch(struct watched *w, size_t bytes) {
     return bytes;
 }
 
-static evn_status send(evn_mail *mail, size_t bytes) {
+static evn_status send(evn_channel *channel, size_t bytes) {
     pthread_mutex_lock(&all.lock);
-    struct watched *w = *find(mail);
+    struct watched *w = *find(channel);
     if (w) bytes = watch(w, bytes);
     pthread_mutex_unlock(&all.lock);
-    return all.kind.send(mail, bytes);
+    return all.kind.send(channel, bytes);
 }
 
 /* ---- to be used ---------------------------------------------------------------------------- */
 
 evn_wire_kind watched_kind(const evn_wire_kind *inner) {
     evn_wire_kind kind = all.kind = *inner;
-    kind.mail_open = open_mail;
-    kind.mail_close = close_mail;
+    kind.channel_open = open_channel;
+    kind.channel_close = close_channel;
     kind.take = take;
     kind.send = send;
     return kind;

@@ -459,7 +459,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     if (out) *out = NULL;
     NEED(loop, "a loop");
     evn_exchange *x = NULL;
-    evn_status status = loop->together ? loop_may_begin(loop, "evn_exchange_open()") : EVN_OK;
+    evn_status status = loop->replicated ? loop_may_begin(loop, "evn_exchange_open()") : EVN_OK;
     if (status) return status; /* a body's: no rank waits for it */
     status = out ? exchange_check_faces(loop, element, 0, count, face, host)
                  : argument_missing(__func__, "where to put what it opens");

@@ -133,7 +133,7 @@ static void find_hosts(evn_exchange *x) {
 
 evn_status exchange_agree(evn_loop *loop, const char *what, int count, uint64_t sum,
                           evn_status mine) {
-    return loop->together ? loop->ranks->same(loop, what, "faces", count, sum, mine) : mine;
+    return loop->replicated ? loop->ranks->same(loop, what, "faces", count, sum, mine) : mine;
 }
 
 static evn_status agree(const evn_exchange *x, const char *what, int count, uint64_t sum,
@@ -143,7 +143,7 @@ static evn_status agree(const evn_exchange *x, const char *what, int count, uint
 
 uint64_t exchange_checksum(const evn_loop *loop, int count, const evn_face *face) {
     uint64_t sum = CHECKSUM_BEGIN;
-    for (int i = 0; loop->together && i < count; i++) {
+    for (int i = 0; loop->replicated && i < count; i++) {
         const evn_face *f = &face[i];
         const int numbers[] = {f->from,
                                f->to,

@@ -13,8 +13,8 @@ struct remote_ops {
     /* Makes x->remote. EVN_MEMORY. */
     evn_status (*open)(struct evn_exchange *x);
     void (*close)(struct evn_exchange *x);
-    /* Opens mail to the neighbours of the present assignment. A failure cannot be reported to the
-     * other ranks and ends the run. */
+    /* Opens channels to the neighbours of the present assignment. A failure cannot be reported to
+     * the other ranks and ends the run. */
     void (*find)(struct evn_exchange *x);
     /* Adds the faces to the packing and unpacking lists of local ends. -1: no memory. */
     int (*deal)(struct evn_exchange *x);

@@ -134,7 +134,7 @@ static evn_status bear(evn_loop *loop, struct birth *b, evn_body body, void *arg
     if (!status && loop->place) status = open_room(loop, b, &room);
     if (status) {
         regions_room_close(loop, &room);
-        return loop->together ? loop->ranks->agree(loop, "evn_loop_visit()", status) : status;
+        return loop->replicated ? loop->ranks->agree(loop, "evn_loop_visit()", status) : status;
     }
     swap_units(loop, &room);
     forget(loop);
@@ -159,13 +159,13 @@ static evn_status check_call(const char *function, evn_body body, evn_access ori
 evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access origins) {
     NEED(loop, "a loop");
     const evn_status given = check_call(__func__, body, origins);
-    if (given && !loop->together) return given;
+    if (given && !loop->replicated) return given;
     evn_status status = loop_may_begin(loop, "evn_loop_bear()");
     if (status) return status;
     if (!loop->bears) return given;
     if (given) return loop->ranks->agree(loop, "evn_loop_visit()", given); /* the others wait */
     loop->birth->origins = origins;
-    if (loop->borns || loop->together) status = bear(loop, loop->birth, body, arg);
+    if (loop->borns || loop->replicated) status = bear(loop, loop->birth, body, arg);
     if (!status) loop_ended(loop);
     return status;
 }

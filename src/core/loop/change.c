@@ -26,7 +26,7 @@ struct renewal {
     double *load;
     struct regions_room room;
     struct birth *birth;
-    struct together_room together;
+    struct replicated_room replicated;
 };
 
 static void drop(const evn_loop *loop, struct renewal *r) {
@@ -39,7 +39,7 @@ static void drop(const evn_loop *loop, struct renewal *r) {
     free(r->born);
     birth_close(r->birth);
     regions_room_close(loop, &r->room);
-    if (loop->ranks) loop->ranks->room_close(&r->together);
+    if (loop->ranks) loop->ranks->room_close(&r->replicated);
     origins_close(&r->of);
 }
 
@@ -64,7 +64,8 @@ static evn_status make_arrays(evn_loop *loop, struct renewal *r, int tasks) {
  * they inherit from where origins will have come together. */
 static void inherit(const evn_loop *loop, struct renewal *r) {
     const struct origins *o = &r->of;
-    const int n = o->change->tasks, *owner = loop->together ? r->together.gathered : loop->owner;
+    const int n = o->change->tasks,
+              *owner = loop->replicated ? r->replicated.gathered : loop->owner;
     for (int t = 0, last = owner[0]; t < n; t++) {
         const int from = o->heaviest[t];
         if (from >= 0) last = owner[from];
@@ -104,11 +105,12 @@ static evn_status prepare(evn_loop *loop, struct renewal *r) {
     const evn_change *c = r->of.change;
     evn_status status = make_arrays(loop, r, c->tasks);
     if (!status) status = find_regions(loop, r);
-    if (!status && loop->tie.may_change)
-        status = loop->tie.may_change(loop->tie.arg, r->of.now, c->tasks, r->room.region);
+    if (!status && loop->owner_ops.may_change)
+        status =
+            loop->owner_ops.may_change(loop->owner_ops.arg, r->of.now, c->tasks, r->room.region);
     for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
         if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
-    if (!status && loop->together) status = loop->ranks->room_open(loop, &r->together, &r->of);
+    if (!status && loop->replicated) status = loop->ranks->room_open(loop, &r->replicated, &r->of);
     if (status) return status;
     inherit(loop, r);
     return birth_open(&r->birth, &r->of, r->born, r->borns, loop->place ? loop->regions : 0,
@@ -116,7 +118,7 @@ static evn_status prepare(evn_loop *loop, struct renewal *r) {
 }
 
 static void tell(const evn_loop *loop, const int *now, int tasks) {
-    if (loop->tie.change) loop->tie.change(loop->tie.arg, now);
+    if (loop->owner_ops.change) loop->owner_ops.change(loop->owner_ops.arg, now);
     for (struct loop_listener *l = loop->listener; l; l = l->next)
         if (l->change) l->change(l->arg, now, tasks);
 }
@@ -221,7 +223,7 @@ static void change(evn_loop *loop, struct renewal *r) {
     loop->settled = 0;
     loop->bears = 1;
     swap_arrays(loop, r, tasks);
-    if (loop->together) loop->ranks->take(loop, &r->together);
+    if (loop->replicated) loop->ranks->take(loop, &r->replicated);
     for (int u = 0; u < loop->count; u++) swap_worker(&loop->worker[u], &r->mine[u]);
     if (loop->place) regions_room_take(loop, &r->room);
     loop->closed.count = 0;
@@ -239,8 +241,8 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     /* over ranks the others wait, and hear of it */
     status = c ? origins_open(&r.of, &before, c, "loop") : argument_missing(__func__, "a change");
     if (!status) status = prepare(loop, &r);
-    if (loop->together)
-        status = loop->ranks->change(loop, &r.together, &r.of, c, status);
+    if (loop->replicated)
+        status = loop->ranks->change(loop, &r.replicated, &r.of, c, status);
     else if (!status)
         status = schedule_change(loop->schedule, &r.of);
     if (status) {
@@ -253,4 +255,4 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
     return status;
 }
 
-void loop_tie(evn_loop *loop, const struct loop_tie *tie) { loop->tie = *tie; }
+void loop_set_owner_ops(evn_loop *loop, const struct owner_ops *ops) { loop->owner_ops = *ops; }

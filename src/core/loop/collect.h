@@ -14,7 +14,7 @@ evn_status loop_collect(const evn_loop *loop);
  * now[t] as in struct loop_listener. change() follows once tasks have their owners, without fail,
  * or with `now` NULL where the change does not come about. ended(): a run has ended, or births of
  * tasks, which want regions of gone tasks no longer. */
-struct loop_tie {
+struct owner_ops {
     evn_status (*may_change)(void *arg, const int *now, int tasks, const int *region);
     void (*change)(void *arg, const int *now);
     void (*ended)(void *arg);
@@ -25,4 +25,4 @@ struct loop_tie {
 void loop_forget_place(evn_loop *loop);
 
 /* From the last evn_loop_place() on. */
-void loop_tie(evn_loop *loop, const struct loop_tie *tie);
+void loop_set_owner_ops(evn_loop *loop, const struct owner_ops *ops);

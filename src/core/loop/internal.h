@@ -138,7 +138,7 @@ struct loop_listener {
 };
 
 /* The next instance of a loop over ranks, as rank 0 has decided. */
-struct together {
+struct replicated {
     int *next; /* owners */
     int chunk, instance;
     int draws;                 /* 1: units drew in the first instance, and may after a change */
@@ -155,20 +155,20 @@ struct evn_loop {
     evn_units *units;
     evn_schedule *schedule, *own_schedule; /* own: made after the loss of a unit; else NULL */
     const evn_problem *problem;
-    int count;                    /* number of this rank's units */
-    int first;                    /* global number of the first */
-    evn_cluster *cluster;         /* NULL: no ranks */
-    const struct rank_ops *ranks; /* of a cluster (rank_ops.h) */
-    struct together *together;    /* of a cluster, once it is open */
-    evn_home home;                /* home.memory NULL: tasks stay on their rank */
+    int count;                     /* number of this rank's units */
+    int first;                     /* global number of the first */
+    evn_cluster *cluster;          /* NULL: no ranks */
+    const struct rank_ops *ranks;  /* of a cluster (rank_ops.h) */
+    struct replicated *replicated; /* of a cluster, once it is open */
+    evn_home home;                 /* home.memory NULL: tasks stay on their rank */
     void *home_arg;
-    int plan;            /* counts the assignments that rank 0 has sent */
-    int pending;         /* 1: tasks may be on other ranks than those of the next instance, until it
-                            begins: the set of tasks was changed */
-    struct loop_tie tie; /* the owner of the regions; functions NULL: the program */
-    int bears;           /* 1: births may come; the same on all ranks */
-    int lo, hi;          /* range of tasks that this rank's units draw; without ranks, all */
-    double origin;       /* time of opening */
+    int plan;    /* counts the assignments that rank 0 has sent */
+    int pending; /* 1: tasks may be on other ranks than those of the next instance, until it
+                    begins: the set of tasks was changed */
+    struct owner_ops owner_ops; /* the owner of the regions; functions NULL: the program */
+    int bears;                  /* 1: births may come; the same on all ranks */
+    int lo, hi;                 /* range of tasks that this rank's units draw; without ranks, all */
+    double origin;              /* time of opening */
     struct worker *worker;
     int *owner, *before; /* unit of each task now, and in the instance before */
     int assignment;      /* counts changes of `owner` */
@@ -256,7 +256,7 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
 
 /* A run has ended, or births. */
 static inline void loop_ended(const evn_loop *loop) {
-    if (loop->tie.ended) loop->tie.ended(loop->tie.arg);
+    if (loop->owner_ops.ended) loop->owner_ops.ended(loop->owner_ops.arg);
 }
 
 /* Notes faces that an exchange was given or has lost, in `seconds`. */
@@ -284,13 +284,13 @@ void loop_set_failed(evn_loop *loop, int unit);
 /* The next instance: chunk size (0: fixed owners); owners; number of instances learnt before. From
  * the schedule, or from rank 0. */
 static inline int loop_chunk(const evn_loop *loop) {
-    return loop->together ? loop->together->chunk : schedule_chunk(loop->schedule);
+    return loop->replicated ? loop->replicated->chunk : schedule_chunk(loop->schedule);
 }
 static inline const int *loop_next(const evn_loop *loop) {
-    return loop->together ? loop->together->next : evn_schedule_owner(loop->schedule);
+    return loop->replicated ? loop->replicated->next : evn_schedule_owner(loop->schedule);
 }
 static inline int loop_instance(const evn_loop *loop) {
-    return loop->together ? loop->together->instance : schedule_instance(loop->schedule);
+    return loop->replicated ? loop->replicated->instance : schedule_instance(loop->schedule);
 }
 
 /* 1 if CPU units take tasks of late ones in runs and visits with fixed owners (evn_loop_next()).

@@ -202,7 +202,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         w->met_long = 0;
     }
     loop->chunk = chunk;
-    loop->order = chunk && !loop->together ? evn_schedule_about(loop->schedule).order : NULL;
+    loop->order = chunk && !loop->replicated ? evn_schedule_about(loop->schedule).order : NULL;
     loop->failed_unit = -1;
     loop->failed_status = EVN_OK;
     atomic_store(&loop->cursor, loop->lo);
@@ -210,7 +210,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     if (loop->place) region_ops.begin(loop);
     const int may_steal = loop_may_steal(loop);
     loop->steals = may_steal && !chunk && !loop->on_host && (!loop->place || loop->in_place);
-    if (!loop->together) schedule_set_stealing(loop->schedule, may_steal);
+    if (!loop->replicated) schedule_set_stealing(loop->schedule, may_steal);
     if (!chunk) lists_fill(loop);
 }
 
@@ -257,13 +257,13 @@ static double idle(double wall, const struct worker *w) {
 /* Fixes the owner of each task for an instance, and notes whether owners may change. Over ranks
  * tasks come first to where a change has put them; that may fail, on all ranks alike. */
 static evn_status begin_run(evn_loop *loop) {
-    evn_status status = loop->together ? loop->ranks->settle(loop) : EVN_OK;
+    evn_status status = loop->replicated ? loop->ranks->settle(loop) : EVN_OK;
     if (status) return status;
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int chunk = loop_chunk(loop);
     const int *next = loop_next(loop);
     loop->borns = loop->bears = 0;
-    const int ranks = loop->together != NULL;
+    const int ranks = loop->replicated != NULL;
     const unsigned version = ranks ? 0 : schedule_version(loop->schedule);
     const int steady = loop->steady && !chunk && loop->version_run == version;
     loop->steady = steady;
@@ -338,7 +338,7 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
     if (loop->place) status = region_ops.end(loop, status);
     if (!status) count_run(loop, wall);
-    if (loop->together)
+    if (loop->replicated)
         status = loop->ranks->learn(loop, status);
     else if (!status)
         status = learn(loop);
@@ -352,12 +352,12 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     NEED(loop, "a loop");
     const evn_status given = body ? EVN_OK : argument_missing(__func__, "a body");
-    if (given && !loop->together) return given;
+    if (given && !loop->replicated) return given;
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
     if (!status) status = begin_run(loop);
     if (status) return status;
     double wall = 0;
-    if (loop->together) status = given ? given : loop->ranks->failed(loop->cluster);
+    if (loop->replicated) status = given ? given : loop->ranks->failed(loop->cluster);
     if (!status) status = run_units(loop, body, arg, &wall);
     return end_run(loop, status, wall);
 }
@@ -439,7 +439,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
 }
 
 evn_status loop_visit(evn_loop *loop, evn_body body, void *arg) {
-    if (!loop->together) return visit_own(loop, body, arg);
+    if (!loop->replicated) return visit_own(loop, body, arg);
     evn_status status = loop->ranks->failed(loop->cluster);
     if (!status) status = visit_own(loop, body, arg);
     return loop->ranks->agree(loop, "evn_loop_visit()", status);
@@ -460,7 +460,7 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
                           "loop: evn_loop_visit_host() with access %d, expected EVN_READ, "
                           "EVN_WRITE or EVN_BOTH",
                           (int)access);
-        return loop->together ? loop->ranks->agree(loop, "evn_loop_visit()", status) : status;
+        return loop->replicated ? loop->ranks->agree(loop, "evn_loop_visit()", status) : status;
     }
     loop->on_host = 1;
     loop->host_access = access;
@@ -472,7 +472,7 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
 evn_status evn_loop_bring(evn_loop *loop) {
     NEED(loop, "a loop");
     evn_status status = loop_may_begin(loop, "evn_loop_bring()");
-    return status || (!loop->place && !loop->together) ? status : loop_visit(loop, NULL, NULL);
+    return status || (!loop->place && !loop->replicated) ? status : loop_visit(loop, NULL, NULL);
 }
 
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
@@ -668,8 +668,8 @@ evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
     NEED(loop, "a loop");
     evn_status status = may_weigh(loop);
     if (status) return status;
-    status = loop->together ? loop->ranks->weigh(loop, weight)
-                            : schedule_weights(loop->schedule, weight);
+    status = loop->replicated ? loop->ranks->weigh(loop, weight)
+                              : schedule_weights(loop->schedule, weight);
     loop->lists = loop->even = 0;
     for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < 2; i++)

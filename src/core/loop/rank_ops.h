@@ -20,7 +20,7 @@ struct moves {
 
 /* A change of tasks (change_ranks.c). Memory for decisions about other tasks, and where the origins
  * of born tasks go first. */
-struct together_room {
+struct replicated_room {
     int *next;
     struct done *done;
     struct decision *decision;
@@ -41,12 +41,12 @@ struct rank_ops {
     evn_status (*agree)(evn_loop *loop, const char *what, evn_status mine);
     evn_status (*same)(evn_loop *loop, const char *what, const char *noun, int count, uint64_t sum,
                        evn_status mine);
-    evn_status (*room_open)(const evn_loop *loop, struct together_room *room,
+    evn_status (*room_open)(const evn_loop *loop, struct replicated_room *room,
                             const struct origins *o);
-    void (*room_close)(struct together_room *room);
-    evn_status (*change)(evn_loop *loop, struct together_room *room, const struct origins *o,
+    void (*room_close)(struct replicated_room *room);
+    evn_status (*change)(evn_loop *loop, struct replicated_room *room, const struct origins *o,
                          const evn_change *c, evn_status mine);
-    void (*take)(evn_loop *loop, struct together_room *room);
+    void (*take)(evn_loop *loop, struct replicated_room *room);
     void (*close)(evn_loop *loop);
     const struct remote_ops *remote; /* of exchanges (exchange/remote_ops.h) */
 };

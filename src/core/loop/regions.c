@@ -317,7 +317,7 @@ static void regions_close(evn_loop *loop) {
 void loop_forget_place(evn_loop *loop) {
     loop->place = NULL;
     loop->settled = 0;
-    loop->tie = (struct loop_tie){0};
+    loop->owner_ops = (struct owner_ops){0};
     regions_close(loop);
 }
 

@@ -24,7 +24,7 @@ struct piece_header {
 
 /* Channels to and from a rank, one of each size. */
 struct ways {
-    evn_mail *out[SIZES], *in[SIZES];
+    evn_channel *out[SIZES], *in[SIZES];
     int failed; /* 1: this rank came with a failure to the current exchange */
 };
 
@@ -41,8 +41,8 @@ void parcels_close(evn_cluster *c) {
     if (!p) return;
     for (int r = 0; p->way && r < c->size; r++)
         for (int s = 0; s < SIZES; s++) {
-            cluster_mail_close(c, p->way[r].out[s]);
-            cluster_mail_close(c, p->way[r].in[s]);
+            cluster_channel_close(c, p->way[r].out[s]);
+            cluster_channel_close(c, p->way[r].in[s]);
         }
     free(p->way);
     free(p);
@@ -63,13 +63,14 @@ static struct parcels *open_parcels(evn_cluster *c) {
 }
 
 /* The channel for a piece of this size. */
-static evn_mail *find_way(evn_cluster *c, int peer, int out, size_t bytes) {
+static evn_channel *find_way(evn_cluster *c, int peer, int out, size_t bytes) {
     int s = 0;
     while (room_of(s) < bytes) s++;
     struct ways *w = &c->parcels->way[peer];
-    evn_mail **way = out ? &w->out[s] : &w->in[s];
+    evn_channel **way = out ? &w->out[s] : &w->in[s];
     const size_t room = sizeof(struct piece_header) + room_of(s);
-    if (!*way && cluster_mail_open(c, way, peer, c->parcels->tag[s], out, room)) cluster_abort(c);
+    if (!*way && cluster_channel_open(c, way, peer, c->parcels->tag[s], out, room))
+        cluster_abort(c);
     return *way;
 }
 
@@ -88,7 +89,7 @@ static long long piece_number(const evn_cluster *c, size_t round) {
 static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round,
                              evn_status mine) {
     const size_t bytes = piece_bytes(parcel, round);
-    evn_mail *way = find_way(c, peer, 1, bytes);
+    evn_channel *way = find_way(c, peer, 1, bytes);
     void *room;
     const double begin = log_begin(c);
     evn_status status = cluster_take(c, way, &room);
@@ -113,7 +114,7 @@ static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel,
 static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round,
                                 evn_status mine) {
     const size_t bytes = piece_bytes(parcel, round);
-    evn_mail *way = find_way(c, peer, 0, bytes);
+    evn_channel *way = find_way(c, peer, 0, bytes);
     struct piece_header header;
     const void *data;
     size_t all;

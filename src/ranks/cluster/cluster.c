@@ -64,52 +64,52 @@ evn_status cluster_down(evn_cluster *c, struct record *record) {
     return kept(c, status);
 }
 
-evn_status cluster_mail_open(evn_cluster *c, evn_mail **mail, int peer, int tag, int out,
-                             size_t max) {
+evn_status cluster_channel_open(evn_cluster *c, evn_channel **channel, int peer, int tag, int out,
+                                size_t max) {
     cluster_lock(c);
-    evn_status status = c->kind->mail_open(mail, c->wire, peer, tag, out, max);
+    evn_status status = c->kind->channel_open(channel, c->wire, peer, tag, out, max);
     cluster_unlock(c);
     return status;
 }
 
-void cluster_mail_close(evn_cluster *c, evn_mail *mail) {
-    if (!mail) return;
+void cluster_channel_close(evn_cluster *c, evn_channel *channel) {
+    if (!channel) return;
     cluster_lock(c);
-    c->kind->mail_close(mail);
+    c->kind->channel_close(channel);
     cluster_unlock(c);
 }
 
-evn_status cluster_take(evn_cluster *c, evn_mail *mail, void **room) {
+evn_status cluster_take(evn_cluster *c, evn_channel *channel, void **room) {
     cluster_lock(c);
-    evn_status status = c->kind->take(mail, room);
-    cluster_unlock(c);
-    return status;
-}
-
-evn_status cluster_send(evn_cluster *c, evn_mail *mail, size_t bytes) {
-    cluster_lock(c);
-    evn_status status = c->kind->send(mail, bytes);
+    evn_status status = c->kind->take(channel, room);
     cluster_unlock(c);
     return status;
 }
 
-evn_status cluster_expect(evn_cluster *c, evn_mail *mail) {
+evn_status cluster_send(evn_cluster *c, evn_channel *channel, size_t bytes) {
     cluster_lock(c);
-    evn_status status = c->kind->expect(mail);
+    evn_status status = c->kind->send(channel, bytes);
     cluster_unlock(c);
     return status;
 }
 
-evn_status cluster_wait(evn_cluster *c, evn_mail *mail, const void **data, size_t *bytes) {
+evn_status cluster_expect(evn_cluster *c, evn_channel *channel) {
     cluster_lock(c);
-    evn_status status = c->kind->wait(mail, data, bytes);
+    evn_status status = c->kind->expect(channel);
     cluster_unlock(c);
     return status;
 }
 
-void cluster_release(evn_cluster *c, evn_mail *mail) {
+evn_status cluster_wait(evn_cluster *c, evn_channel *channel, const void **data, size_t *bytes) {
     cluster_lock(c);
-    c->kind->release(mail);
+    evn_status status = c->kind->wait(channel, data, bytes);
+    cluster_unlock(c);
+    return status;
+}
+
+void cluster_release(evn_cluster *c, evn_channel *channel) {
+    cluster_lock(c);
+    c->kind->release(channel);
     cluster_unlock(c);
 }
 

@@ -23,17 +23,18 @@ void cluster_unlock(evn_cluster *cluster);
 evn_status cluster_up(evn_cluster *cluster, struct record *mine);
 evn_status cluster_down(evn_cluster *cluster, struct record *record);
 
-/* kind->mail_open() and _close() under the lock. */
-evn_status cluster_mail_open(evn_cluster *cluster, evn_mail **mail, int peer, int tag, int out,
-                             size_t max);
-void cluster_mail_close(evn_cluster *cluster, evn_mail *mail);
+/* kind->channel_open() and _close() under the lock. */
+evn_status cluster_channel_open(evn_cluster *cluster, evn_channel **channel, int peer, int tag,
+                                int out, size_t max);
+void cluster_channel_close(evn_cluster *cluster, evn_channel *channel);
 
 /* The kind's functions, under the lock. */
-evn_status cluster_take(evn_cluster *cluster, evn_mail *mail, void **room);
-evn_status cluster_send(evn_cluster *cluster, evn_mail *mail, size_t bytes);
-evn_status cluster_expect(evn_cluster *cluster, evn_mail *mail);
-evn_status cluster_wait(evn_cluster *cluster, evn_mail *mail, const void **data, size_t *bytes);
-void cluster_release(evn_cluster *cluster, evn_mail *mail);
+evn_status cluster_take(evn_cluster *cluster, evn_channel *channel, void **room);
+evn_status cluster_send(evn_cluster *cluster, evn_channel *channel, size_t bytes);
+evn_status cluster_expect(evn_cluster *cluster, evn_channel *channel);
+evn_status cluster_wait(evn_cluster *cluster, evn_channel *channel, const void **data,
+                        size_t *bytes);
+void cluster_release(evn_cluster *cluster, evn_channel *channel);
 
 /* evn_cluster_carry() whose receiver may discard the message: `data` NULL. */
 evn_status cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);

@@ -154,7 +154,7 @@ evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double
     struct record own = {0};
     evn_status status = own_units(&own, mine, speed);
     struct meeting m = {.what = "evn_cluster_units()", .up = own.data, .up_bytes = own.bytes};
-    status = cluster_meet_all(c, status, &m);
+    status = cluster_allgatherv(c, status, &m);
     if (!status) status = evn_cluster_agree(c, keep_units(c, m.down));
     record_free(&own);
     return status;

@@ -222,7 +222,7 @@ static evn_status call_roll(void *arg, const struct cluster_record *of, const vo
     return status;
 }
 
-evn_status cluster_meet_all(evn_cluster *c, evn_status mine, struct meeting *m) {
+evn_status cluster_allgatherv(evn_cluster *c, evn_status mine, struct meeting *m) {
     struct roll roll = {.ranks = c->size};
     if (c->kind) m->decide = call_roll;
     m->arg = &roll;
@@ -237,7 +237,7 @@ evn_status cluster_meet_all(evn_cluster *c, evn_status mine, struct meeting *m) 
 evn_status cluster_allgather(evn_cluster *c, const char *what, evn_status mine, const void *own,
                              size_t bytes, void *all) {
     struct meeting m = {.what = what, .up = own, .up_bytes = bytes};
-    const evn_status status = cluster_meet_all(c, mine, &m);
+    const evn_status status = cluster_allgatherv(c, mine, &m);
     if (!status) memcpy(all, m.down, bytes * (size_t)c->size);
     return status;
 }

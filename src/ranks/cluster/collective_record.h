@@ -40,9 +40,9 @@ evn_status cluster_meet(evn_cluster *cluster, evn_status mine, struct meeting *m
 /* A meeting for its status alone. Collective. */
 evn_status cluster_agree(evn_cluster *cluster, const char *what, evn_status mine);
 
-/* A meeting whose answer is all ranks' records, one behind the other (MPI_Allgatherv); and one in
- * which all give `bytes`, which come into `all`, not where it fails. Collective. */
-evn_status cluster_meet_all(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
+/* MPI_Allgatherv(): the answer is all ranks' records, one behind the other. MPI_Allgather(): each
+ * rank gives `bytes`, which come into `all` unless it fails. Collective. */
+evn_status cluster_allgatherv(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
 evn_status cluster_allgather(evn_cluster *cluster, const char *what, evn_status mine,
                              const void *own, size_t bytes, void *all);
 

@@ -11,7 +11,7 @@
 static evn_status take_share(evn_cluster *c, struct cores_facts *facts,
                              const struct cores_host *host, struct cores_share *share) {
     struct meeting m = {.what = "evn_cluster_machine()", .up = facts, .up_bytes = sizeof *facts};
-    evn_status status = cluster_meet_all(c, EVN_OK, &m);
+    evn_status status = cluster_allgatherv(c, EVN_OK, &m);
     if (status) return status;
     struct cores_facts *all = malloc(m.down_bytes ? m.down_bytes : 1);
     if (!all) return evn_fail(EVN_MEMORY, "cluster: no memory for %d ranks", c->size);

@@ -40,18 +40,19 @@ evn_status neighbours_list(struct neighbours *n) {
     return EVN_OK;
 }
 
-static evn_status open_mail(const struct neighbours *n, evn_mail **mail, int rank, int out,
-                            size_t bytes) {
+static evn_status open_channel(const struct neighbours *n, evn_channel **channel, int rank, int out,
+                               size_t bytes) {
     if (!bytes) return EVN_OK;
-    return cluster_mail_open(n->cluster, mail, rank, n->tag, out, sizeof(struct header) + bytes);
+    return cluster_channel_open(n->cluster, channel, rank, n->tag, out,
+                                sizeof(struct header) + bytes);
 }
 
 evn_status neighbours_connect(struct neighbours *n) {
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < n->count; i++) {
         struct neighbour *w = &n->of[i];
-        status = open_mail(n, &w->out_mail, w->rank, 1, w->out_bytes);
-        if (!status) status = open_mail(n, &w->in_mail, w->rank, 0, w->in_bytes);
+        status = open_channel(n, &w->out_channel, w->rank, 1, w->out_bytes);
+        if (!status) status = open_channel(n, &w->in_channel, w->rank, 0, w->in_bytes);
     }
     return status;
 }
@@ -59,8 +60,8 @@ evn_status neighbours_connect(struct neighbours *n) {
 void neighbours_close(struct neighbours *n) {
     neighbours_settle(n);
     for (int i = 0; i < n->count; i++) {
-        cluster_mail_close(n->cluster, n->of[i].out_mail);
-        cluster_mail_close(n->cluster, n->of[i].in_mail);
+        cluster_channel_close(n->cluster, n->of[i].out_channel);
+        cluster_channel_close(n->cluster, n->of[i].in_channel);
         pthread_mutex_destroy(&n->of[i].lock);
     }
     free(n->index);
@@ -74,12 +75,12 @@ void neighbours_next(struct neighbours *n) { n->run++; }
 
 /* Receives are announced before anything is sent, so that messages can arrive at once. */
 static evn_status expect(evn_cluster *cluster, struct neighbour *w) {
-    if (!w->in_mail || w->expected) return EVN_OK;
+    if (!w->in_channel || w->expected) return EVN_OK;
     w->expected = 1;
     w->here = 0;
     w->status = EVN_OK;
     atomic_store(&w->reading, w->readers);
-    return cluster_expect(cluster, w->in_mail);
+    return cluster_expect(cluster, w->in_channel);
 }
 
 /* All of them, also where one has failed: neighbours are to hear of it. */
@@ -89,7 +90,7 @@ evn_status neighbours_begin(struct neighbours *n) {
         struct neighbour *w = &n->of[i];
         void *message = NULL;
         evn_status begun = expect(n->cluster, w);
-        if (!begun && w->out_mail) begun = cluster_take(n->cluster, w->out_mail, &message);
+        if (!begun && w->out_channel) begun = cluster_take(n->cluster, w->out_channel, &message);
         w->out = message ? (char *)message + sizeof(struct header) : NULL;
         if (begun) status = begun;
     }
@@ -107,7 +108,8 @@ static evn_status send(const struct neighbours *n, struct neighbour *w, evn_stat
         (struct header){.run = n->run, .bytes = (long long)bytes, .tag = n->tag, .status = failed};
     w->out = NULL;
     const double begin = log_begin(n->cluster);
-    const evn_status status = cluster_send(n->cluster, w->out_mail, sizeof(struct header) + bytes);
+    const evn_status status =
+        cluster_send(n->cluster, w->out_channel, sizeof(struct header) + bytes);
     log_end(n->cluster, (struct log_entry){.begin = begin,
                                            .bytes = (double)bytes,
                                            .number = message_number(n),
@@ -147,7 +149,7 @@ static evn_status arrive(const struct neighbours *n, struct neighbour *w, const 
     const void *data = NULL;
     const double begin = log_begin(n->cluster);
     w->here = 1;
-    const evn_status status = cluster_wait(n->cluster, w->in_mail, &data, bytes);
+    const evn_status status = cluster_wait(n->cluster, w->in_channel, &data, bytes);
     if (status) return status;
     log_end(n->cluster, (struct log_entry){.begin = begin,
                                            .bytes = (double)(*bytes - sizeof **h),
@@ -176,7 +178,7 @@ evn_status neighbour_receive(const struct neighbours *n, struct neighbour *from)
 static void let_go(evn_cluster *cluster, struct neighbour *w) {
     if (!w->expected) return;
     w->expected = 0;
-    if (w->in) cluster_release(cluster, w->in_mail);
+    if (w->in) cluster_release(cluster, w->in_channel);
     w->in = NULL;
 }
 

@@ -19,7 +19,7 @@ struct neighbour {
     int readers;                /* parts of this rank that read the message of each run */
     char *out, *in;             /* values of the current run; NULL */
     /* of neighbour.c */
-    evn_mail *out_mail, *in_mail;
+    evn_channel *out_channel, *in_channel;
     pthread_mutex_t lock; /* held while the message is received; other units wait */
     int expected, here;   /* in the current run, 1: a message is expected; 1: it has arrived */
     atomic_int reading;   /* readers that have not released it */
@@ -38,8 +38,8 @@ struct neighbours {
 };
 
 /* Opens with none, and a new tag; neighbours are then noted, any number of times each, and listed.
- * Bytes are set, then mail is opened. All ranks open and close at the same time. EVN_MEMORY, and
- * failures of the wire: closed all the same. */
+ * Bytes are set, then channels are opened. All ranks open and close at the same time. EVN_MEMORY,
+ * and failures of the wire: closed all the same. */
 evn_status neighbours_open(struct neighbours *n, evn_cluster *cluster, const char *room);
 evn_status neighbours_list(struct neighbours *n);
 evn_status neighbours_connect(struct neighbours *n);

@@ -10,7 +10,7 @@ enum { PIECE = 4 << 20 };
 
 struct carriage {
     int tag;
-    evn_mail **out, **in; /* mail to and from each rank; NULL: not opened yet */
+    evn_channel **out, **in; /* channels to and from each rank; NULL: not opened yet */
 };
 
 evn_status cluster_carry_open(evn_cluster *c) {
@@ -18,8 +18,8 @@ evn_status cluster_carry_open(evn_cluster *c) {
     struct carriage *k = c->carriage = calloc(1, sizeof *k);
     if (k) {
         k->tag = cluster_tag(c, CLUSTER_MOVES);
-        k->out = calloc(ranks, sizeof(evn_mail *));
-        k->in = calloc(ranks, sizeof(evn_mail *));
+        k->out = calloc(ranks, sizeof(evn_channel *));
+        k->in = calloc(ranks, sizeof(evn_channel *));
     }
     if (k && k->out && k->in) return EVN_OK;
     return evn_fail(EVN_MEMORY, "cluster: no memory for the ways between %zu ranks", ranks);
@@ -29,8 +29,8 @@ void cluster_carry_close(evn_cluster *c) {
     struct carriage *k = c->carriage;
     if (!k) return;
     for (int r = 0; k->out && k->in && r < c->size; r++) {
-        cluster_mail_close(c, k->out[r]);
-        cluster_mail_close(c, k->in[r]);
+        cluster_channel_close(c, k->out[r]);
+        cluster_channel_close(c, k->in[r]);
     }
     free(k->out);
     free(k->in);
@@ -39,48 +39,48 @@ void cluster_carry_close(evn_cluster *c) {
 }
 
 evn_status cluster_carry_reserve(evn_cluster *c, int peer, int out) {
-    evn_mail **mail = out ? &c->carriage->out[peer] : &c->carriage->in[peer];
-    return *mail ? EVN_OK : cluster_mail_open(c, mail, peer, c->carriage->tag, out, PIECE);
+    evn_channel **channel = out ? &c->carriage->out[peer] : &c->carriage->in[peer];
+    return *channel ? EVN_OK : cluster_channel_open(c, channel, peer, c->carriage->tag, out, PIECE);
 }
 
 /* The channel to or from a peer. A failure to open it ends the run, since the other end would wait
  * for ever. */
-static evn_mail *way(evn_cluster *c, int peer, int out) {
+static evn_channel *way(evn_cluster *c, int peer, int out) {
     if (cluster_carry_reserve(c, peer, out)) cluster_abort(c);
     return out ? c->carriage->out[peer] : c->carriage->in[peer];
 }
 
-static evn_status send(evn_cluster *c, evn_mail *mail, const void *data, size_t bytes) {
+static evn_status send(evn_cluster *c, evn_channel *channel, const void *data, size_t bytes) {
     void *room;
-    evn_status status = cluster_take(c, mail, &room);
+    evn_status status = cluster_take(c, channel, &room);
     if (status) return status;
     memcpy(room, data, bytes);
-    return cluster_send(c, mail, bytes);
+    return cluster_send(c, channel, bytes);
 }
 
-static evn_status receive(evn_cluster *c, evn_mail *mail, void *data, size_t bytes) {
+static evn_status receive(evn_cluster *c, evn_channel *channel, void *data, size_t bytes) {
     const void *here;
     size_t come;
-    evn_status status = cluster_expect(c, mail);
-    if (!status) status = cluster_wait(c, mail, &here, &come);
+    evn_status status = cluster_expect(c, channel);
+    if (!status) status = cluster_wait(c, channel, &here, &come);
     if (status) return status;
     if (come == bytes && data)
         memcpy(data, here, bytes);
     else if (come != bytes)
         status = evn_fail(EVN_SYSTEM, "cluster: a piece of %zu bytes has come, expected %zu", come,
                           bytes);
-    cluster_release(c, mail);
+    cluster_release(c, channel);
     return status;
 }
 
 evn_status cluster_carry(evn_cluster *c, int from, int to, void *data, size_t bytes) {
     const int out = from == c->rank;
-    evn_mail *mail = way(c, out ? to : from, out);
+    evn_channel *channel = way(c, out ? to : from, out);
     evn_status status = EVN_OK;
     for (size_t at = 0; !status && at < bytes; at += PIECE) {
         const size_t left = bytes - at, piece = left < PIECE ? left : PIECE;
         void *here = data ? (char *)data + at : NULL;
-        status = out ? send(c, mail, here, piece) : receive(c, mail, here, piece);
+        status = out ? send(c, channel, here, piece) : receive(c, channel, here, piece);
     }
     return status;
 }

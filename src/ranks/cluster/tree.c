@@ -9,7 +9,7 @@
 enum { PIECE = 16 << 10, CHILDREN = 31 };
 
 struct link {
-    evn_mail *up, *down;
+    evn_channel *up, *down;
 };
 
 struct tree {
@@ -51,14 +51,14 @@ void record_free(struct record *r) {
 
 static evn_status link_open(struct link *l, struct tree *t, evn_wire *wire, int peer, int is_parent,
                             int tag) {
-    evn_status status = t->kind->mail_open(&l->up, wire, peer, tag, is_parent, PIECE);
-    if (!status) status = t->kind->mail_open(&l->down, wire, peer, tag, !is_parent, PIECE);
+    evn_status status = t->kind->channel_open(&l->up, wire, peer, tag, is_parent, PIECE);
+    if (!status) status = t->kind->channel_open(&l->down, wire, peer, tag, !is_parent, PIECE);
     return status;
 }
 
 static void link_close(struct link *l, const evn_wire_kind *kind) {
-    if (l->up) kind->mail_close(l->up);
-    if (l->down) kind->mail_close(l->down);
+    if (l->up) kind->channel_close(l->up);
+    if (l->down) kind->channel_close(l->down);
 }
 
 evn_status tree_open(struct tree **out, const evn_wire_kind *kind, evn_wire *wire, int tag) {
@@ -95,43 +95,43 @@ struct tree_sums tree_sent(const struct tree *t) {
 
 evn_status tree_reserve(struct tree *t, size_t bytes) { return record_reserve(&t->theirs, bytes); }
 
-static evn_status send(struct tree *t, evn_mail *mail, size_t bytes) {
+static evn_status send(struct tree *t, evn_channel *channel, size_t bytes) {
     t->sent.messages++;
     t->sent.bytes += bytes;
-    return t->kind->send(mail, bytes);
+    return t->kind->send(channel, bytes);
 }
 
-static evn_status send_piece(struct tree *t, evn_mail *mail, const void *data, size_t bytes) {
+static evn_status send_piece(struct tree *t, evn_channel *channel, const void *data, size_t bytes) {
     void *room;
-    evn_status status = t->kind->take(mail, &room);
+    evn_status status = t->kind->take(channel, &room);
     if (status) return status;
     memcpy(room, data, bytes);
-    return send(t, mail, bytes);
+    return send(t, channel, bytes);
 }
 
-static evn_status send_record(struct tree *t, evn_mail *mail, const struct record *r) {
+static evn_status send_record(struct tree *t, evn_channel *channel, const struct record *r) {
     const uint64_t bytes = r->bytes;
     unsigned char *room;
     size_t sent = r->bytes < PIECE - sizeof bytes ? r->bytes : PIECE - sizeof bytes;
-    evn_status status = t->kind->take(mail, (void **)&room);
+    evn_status status = t->kind->take(channel, (void **)&room);
     if (status) return status;
     memcpy(room, &bytes, sizeof bytes);
     if (sent) memcpy(room + sizeof bytes, r->data, sent);
-    status = send(t, mail, sizeof bytes + sent);
+    status = send(t, channel, sizeof bytes + sent);
     while (!status && sent < r->bytes) {
         const size_t piece = r->bytes - sent < PIECE ? r->bytes - sent : PIECE;
-        status = send_piece(t, mail, r->data + sent, piece);
+        status = send_piece(t, channel, r->data + sent, piece);
         sent += piece;
     }
     return status;
 }
 
 /* Appends the next message, without its first `skip` bytes, which go to `head`. */
-static evn_status receive_piece(struct tree *t, evn_mail *mail, struct record *r, void *head,
+static evn_status receive_piece(struct tree *t, evn_channel *channel, struct record *r, void *head,
                                 size_t skip) {
     const void *data;
     size_t bytes;
-    evn_status status = t->kind->wait(mail, &data, &bytes);
+    evn_status status = t->kind->wait(channel, &data, &bytes);
     if (status) return status;
     if (bytes < skip) {
         status = evn_fail(EVN_SYSTEM, "wire: a record of %zu bytes without its length", bytes);
@@ -139,19 +139,19 @@ static evn_status receive_piece(struct tree *t, evn_mail *mail, struct record *r
         if (skip) memcpy(head, data, skip);
         status = record_add(r, (const unsigned char *)data + skip, bytes - skip);
     }
-    t->kind->release(mail);
+    t->kind->release(channel);
     return status;
 }
 
 /* Receives the next record into *r, over its old content. */
-static evn_status receive_record(struct tree *t, evn_mail *mail, struct record *r) {
+static evn_status receive_record(struct tree *t, evn_channel *channel, struct record *r) {
     uint64_t bytes = 0;
     r->bytes = 0;
-    evn_status status = receive_piece(t, mail, r, &bytes, sizeof bytes);
+    evn_status status = receive_piece(t, channel, r, &bytes, sizeof bytes);
     if (!status) status = record_reserve(r, bytes);
     while (!status && r->bytes < bytes) {
-        status = t->kind->expect(mail);
-        if (!status) status = receive_piece(t, mail, r, NULL, 0);
+        status = t->kind->expect(channel);
+        if (!status) status = receive_piece(t, channel, r, NULL, 0);
     }
     return status;
 }

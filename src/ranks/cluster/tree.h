@@ -1,5 +1,5 @@
 /* The control tree: records of any size up to rank 0 and down to all ranks, along a binomial tree
- * over mail, for all kinds of wires.
+ * over channels, for all kinds of wires.
  *
  * Rank r's children are r + 1, r + 2, r + 4, .. as far as r is a multiple of twice that step: each
  * child stands for consecutive ranks, so records concatenated in the order of arrival are in the

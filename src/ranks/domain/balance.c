@@ -84,7 +84,7 @@ static evn_status measure(const evn_distributed *d, struct move *m, evn_status m
         m->work[t] = d->learnt ? d->seconds[t] * speed_of(d, owner[t]) : d->weight[t];
         me.work += m->work[t];
     }
-    return distributed_meet(d, what, mine, &me, sizeof me, m->load);
+    return distributed_allgather(d, what, mine, &me, sizeof me, m->load);
 }
 
 /* The rank in whose share the middle of a task lies, on the line of all work. */
@@ -134,7 +134,7 @@ static size_t head_bytes(const evn_distributed *d) {
 
 /* Each rank learns what would come to it. */
 static evn_status announce(const evn_distributed *d, struct move *m) {
-    struct record letters = {0};
+    struct record packets = {0};
     evn_status status = EVN_OK;
     for (int t = 0; t < d->tasks; t++) {
         struct announced *a = &m->out[m->target[t]];
@@ -145,12 +145,12 @@ static evn_status announce(const evn_distributed *d, struct move *m) {
         a->bytes += head_bytes(d) + data_bytes(d, t);
     }
     for (int r = 0; !status && r < d->size; r++)
-        if (m->out[r].tasks) status = letters_add(&letters, d->rank, r, &m->out[r], sizeof *m->out);
-    status = letters_route(d, &letters, status);
-    const struct letter *l;
-    for (size_t at = 0; !status && (l = letters_next(&letters, &at));)
+        if (m->out[r].tasks) status = packets_add(&packets, d->rank, r, &m->out[r], sizeof *m->out);
+    status = packets_route(d, &packets, status);
+    const struct packet *l;
+    for (size_t at = 0; !status && (l = packets_next(&packets, &at));)
         memcpy(&m->in[l->from], l + 1, sizeof *m->in);
-    record_free(&letters);
+    record_free(&packets);
     return status;
 }
 
@@ -188,7 +188,7 @@ static evn_status foresee(const evn_distributed *d, struct move *m, evn_status m
         comes += (double)m->in[r].regions_bytes;
     }
     me.leaving = fmax(me.leaving, comes);
-    return distributed_meet(d, what, mine, &me, sizeof me, m->outcome);
+    return distributed_allgather(d, what, mine, &me, sizeof me, m->outcome);
 }
 
 /* ---- tasks travel -------------------------------------------------------------------------- */
@@ -323,7 +323,7 @@ static evn_status carry(evn_distributed *d, const struct move *m, struct next *n
         none.bytes = in[r].bytes;
         if (!in[r].data && in[r].bytes) in[r] = none;
     }
-    status = letters_yield(evn_cluster_exchange(d->cluster, status, out, in));
+    status = packets_yield(evn_cluster_exchange(d->cluster, status, out, in));
     if (!status) status = unpack_all(d, m, next, in);
     if (!status) find_now(d, m, next);
     for (int r = 0; r < d->size; r++) {
@@ -383,7 +383,7 @@ static evn_status sum_moved(const evn_distributed *d, long long mine, int *moved
     long long *all = malloc((size_t)d->size * sizeof *all), sum = 0;
     evn_status status =
         all ? EVN_OK : evn_fail(EVN_MEMORY, "distributed: no memory for %d ranks", d->size);
-    status = distributed_meet(d, what, status, &mine, sizeof mine, all);
+    status = distributed_allgather(d, what, status, &mine, sizeof mine, all);
     for (int r = 0; !status && r < d->size; r++) sum += all[r];
     if (moved) *moved = (int)sum;
     free(all);

@@ -200,7 +200,7 @@ static evn_status find_sum(const evn_distributed *d, const char *what, struct ne
                            evn_status mine) {
     int *all = malloc((size_t)d->size * sizeof *all);
     if (!mine && !all) mine = evn_fail(EVN_MEMORY, "distributed: no memory for %d ranks", d->size);
-    mine = distributed_meet(d, what, mine, &tasks, sizeof tasks, all);
+    mine = distributed_allgather(d, what, mine, &tasks, sizeof tasks, all);
     if (!mine) distributed_sum(d, all, next->sum);
     free(all);
     if (!mine && !next->sum[d->size])
@@ -295,12 +295,12 @@ static evn_status check_asked(const evn_distributed *d, int count, const evn_ran
 static evn_status answer(const evn_distributed *d, const struct record *asked,
                          struct record *answers) {
     evn_status status = EVN_OK;
-    const struct letter *l;
-    for (size_t at = 0; !status && (l = letters_next(asked, &at));) {
+    const struct packet *l;
+    for (size_t at = 0; !status && (l = packets_next(asked, &at));) {
         struct question q;
         memcpy(&q, l + 1, sizeof q);
         q.task = d->now[q.task.number];
-        status = letters_add(answers, d->rank, l->from, &q, sizeof q);
+        status = packets_add(answers, d->rank, l->from, &q, sizeof q);
     }
     return status;
 }
@@ -315,14 +315,14 @@ evn_status evn_distributed_now(evn_distributed *d, int count, evn_rank_task *tas
     struct record asked = {0}, answers = {0};
     for (int i = 0; !status && i < count; i++) {
         const struct question q = {d->rank, i, task[i]};
-        status = letters_add(&asked, d->rank, task[i].rank, &q, sizeof q);
+        status = packets_add(&asked, d->rank, task[i].rank, &q, sizeof q);
     }
-    status = letters_route(d, &asked, status);
+    status = packets_route(d, &asked, status);
     if (!status) status = answer(d, &asked, &answers);
-    status = letters_route(d, &answers, status);
+    status = packets_route(d, &answers, status);
     status = distributed_agree(d, what, status);
-    const struct letter *l;
-    for (size_t at = 0; !status && (l = letters_next(&answers, &at));) {
+    const struct packet *l;
+    for (size_t at = 0; !status && (l = packets_next(&answers, &at));) {
         struct question q;
         memcpy(&q, l + 1, sizeof q);
         task[q.index] = q.task;

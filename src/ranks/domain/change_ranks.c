@@ -38,8 +38,8 @@ static evn_status differ(const void *arg, int r, const void *theirs, const void 
     return EVN_OK;
 }
 
-evn_status together_same(evn_loop *loop, const char *what, const char *noun, int count,
-                         uint64_t sum, evn_status mine) {
+evn_status replicated_same(evn_loop *loop, const char *what, const char *noun, int count,
+                           uint64_t sum, evn_status mine) {
     const struct given given = {sum, count};
     const struct call call = {what, noun};
     return cluster_meet_alike(loop->cluster, what, mine, &given, sizeof given, differ, &call);
@@ -117,8 +117,8 @@ static size_t decision_bytes(const struct origins *o) {
     return sizeof(struct decision) + (size_t)o->change->tasks * sizeof(int);
 }
 
-evn_status together_room_open(const evn_loop *loop, struct together_room *room,
-                              const struct origins *o) {
+evn_status replicated_room_open(const evn_loop *loop, struct replicated_room *room,
+                                const struct origins *o) {
     const size_t n = (size_t)o->change->tasks, m = (size_t)o->before->tasks;
     room->next = malloc(n * sizeof *room->next);
     room->done = malloc(n * sizeof *room->done);
@@ -143,7 +143,7 @@ evn_status together_room_open(const evn_loop *loop, struct together_room *room,
     return status;
 }
 
-void together_room_close(struct together_room *room) {
+void replicated_room_close(struct replicated_room *room) {
     free(room->next);
     free(room->done);
     free(room->decision);
@@ -160,7 +160,7 @@ static const char change_call[] = "evn_loop_change()";
 /* Rank 0's part. */
 struct deciding {
     evn_loop *loop;
-    struct together_room *room;
+    struct replicated_room *room;
     const struct origins *of;
     double begin; /* of the origins' way */
 };
@@ -168,7 +168,7 @@ struct deciding {
 /* The origins' way teaches what a byte of the tasks' states costs. */
 static void learn_carry(const struct deciding *d) {
     const struct moves *m = &d->room->moves;
-    const double state = m->across ? together_state(d->loop, m->from, m->to) : 0;
+    const double state = m->across ? replicated_state(d->loop, m->from, m->to) : 0;
     if (state > 0) schedule_carried(d->loop->schedule, state, evn_now() - d->begin);
 }
 
@@ -179,9 +179,9 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
     learn_carry(d);
     evn_status status = schedule_change(d->loop->schedule, d->of);
     if (status) return status;
-    *d->room->decision =
-        (struct decision){.chunk = d->loop->together->draws ? schedule_chunk(d->loop->schedule) : 0,
-                          .instance = schedule_instance(d->loop->schedule)};
+    *d->room->decision = (struct decision){
+        .chunk = d->loop->replicated->draws ? schedule_chunk(d->loop->schedule) : 0,
+        .instance = schedule_instance(d->loop->schedule)};
     *bytes = decision_bytes(d->of);
     memcpy(d->room->decision + 1, evn_schedule_owner(d->loop->schedule),
            *bytes - sizeof *d->room->decision);
@@ -190,7 +190,7 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
 }
 
 /* All ranks have changed, or none. */
-static evn_status decide_together(evn_loop *loop, struct together_room *room,
+static evn_status decide_together(evn_loop *loop, struct replicated_room *room,
                                   const struct origins *o, double begin, evn_status mine) {
     struct deciding deciding = {loop, room, o, begin};
     struct meeting m = {.what = change_call, .decide = decide, .arg = &deciding};
@@ -206,12 +206,12 @@ static evn_status decide_together(evn_loop *loop, struct together_room *room,
     return EVN_OK;
 }
 
-evn_status together_change(evn_loop *loop, struct together_room *room, const struct origins *o,
-                           const evn_change *c, evn_status mine) {
+evn_status replicated_change(evn_loop *loop, struct replicated_room *room, const struct origins *o,
+                             const evn_change *c, evn_status mine) {
     struct moves *m = &room->moves;
     if (!mine) mine = move_make_room(loop, m);
-    evn_status status = together_same(loop, change_call, "tasks", mine ? 0 : c->tasks,
-                                      mine ? 0 : checksum(c), mine);
+    evn_status status = replicated_same(loop, change_call, "tasks", mine ? 0 : c->tasks,
+                                        mine ? 0 : checksum(c), mine);
     if (!status) {
         const double begin = evn_now();
         loop->plan += m->across > 0;
@@ -224,29 +224,29 @@ evn_status together_change(evn_loop *loop, struct together_room *room, const str
     return status;
 }
 
-void together_take(evn_loop *loop, struct together_room *room) {
-    struct together *g = loop->together, before = *g;
-    *g = (struct together){.next = room->next,
-                           .chunk = room->chunk,
-                           .instance = room->instance,
-                           .draws = before.draws,
-                           .done = room->done,
-                           .decision = room->decision,
-                           .suffice = before.suffice,
-                           .unit_s = before.unit_s,
-                           .own = room->own};
+void replicated_take(evn_loop *loop, struct replicated_room *room) {
+    struct replicated *g = loop->replicated, before = *g;
+    *g = (struct replicated){.next = room->next,
+                             .chunk = room->chunk,
+                             .instance = room->instance,
+                             .draws = before.draws,
+                             .done = room->done,
+                             .decision = room->decision,
+                             .suffice = before.suffice,
+                             .unit_s = before.unit_s,
+                             .own = room->own};
     room->next = before.next;
     room->done = before.done;
     room->decision = before.decision;
     room->own = before.own;
-    if (g->chunk) together_deal(loop, g->next);
+    if (g->chunk) replicated_deal(loop, g->next);
     loop->steady = 0;
     loop->plan++;
     loop->pending = 1;
 }
 
-evn_status together_settle(evn_loop *loop) {
+evn_status replicated_settle(evn_loop *loop) {
     if (!loop->pending) return EVN_OK;
     loop->pending = 0;
-    return together_carry(loop, loop->owner, loop->together->next, change_call);
+    return replicated_carry(loop, loop->owner, loop->replicated->next, change_call);
 }

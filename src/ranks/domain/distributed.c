@@ -157,7 +157,7 @@ static evn_status meet_first(evn_distributed *d, const evn_distribution *own, ev
     d->parcel = calloc(2 * ranks, sizeof *d->parcel);
     if (!mine && (!all || !tasks || !d->sum || !d->parcel))
         mine = evn_fail(EVN_MEMORY, "distributed: no memory for %zu ranks", ranks);
-    mine = distributed_meet(d, "evn_distributed_open()", mine, &me, sizeof me, all);
+    mine = distributed_allgather(d, "evn_distributed_open()", mine, &me, sizeof me, all);
     if (!mine) mine = compare(d, all);
     if (!mine) {
         for (size_t r = 0; r < ranks; r++) tasks[r] = all[r].tasks;

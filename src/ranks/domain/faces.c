@@ -191,22 +191,22 @@ static evn_status check_overlaps(const evn_distributed *d, int before) {
 
 /* ---- sources learn what is read of them ---------------------------------------------------- */
 
-/* A letter to the rank of a source. */
+/* A packet to the rank of a source. */
 struct wanted {
     evn_face block; /* from: the source's number there */
     evn_rank_task giver;
     int fresh;
 };
 
-static evn_status fill_reads(const evn_distributed *d, const struct record *letters,
+static evn_status fill_reads(const evn_distributed *d, const struct record *packets,
                              struct reading **read, int *reads) {
-    const struct letter *l;
+    const struct packet *l;
     int count = 0;
-    for (size_t at = 0; letters_next(letters, &at);) count++;
+    for (size_t at = 0; packets_next(packets, &at);) count++;
     *read = malloc(((size_t)count + 1) * sizeof **read);
     if (!*read) return no_memory(d);
     *reads = 0;
-    for (size_t at = 0; (l = letters_next(letters, &at));) {
+    for (size_t at = 0; (l = packets_next(packets, &at));) {
         struct wanted w;
         memcpy(&w, l + 1, sizeof w);
         (*read)[(*reads)++] =
@@ -218,22 +218,22 @@ static evn_status fill_reads(const evn_distributed *d, const struct record *lett
 /* Faces from `fresh` on are being added. `read` receives this rank's list. */
 static evn_status tell_sources(const evn_distributed *d, int fresh, struct reading **read,
                                int *reads, evn_status mine) {
-    struct record letters = {0};
+    struct record packets = {0};
     for (int i = 0; !mine && i < d->fars; i++) {
         const struct writing *f = &d->face[d->far[i]];
         struct wanted w = {.block = f->block, .giver = f->giver, .fresh = d->far[i] >= fresh};
         w.block.from = f->from.number;
-        mine = letters_add(&letters, d->rank, f->from.rank, &w, sizeof w);
+        mine = packets_add(&packets, d->rank, f->from.rank, &w, sizeof w);
     }
-    mine = letters_route(d, &letters, mine);
-    if (!mine) mine = fill_reads(d, &letters, read, reads);
-    record_free(&letters);
+    mine = packets_route(d, &packets, mine);
+    if (!mine) mine = fill_reads(d, &packets, read, reads);
+    record_free(&packets);
     return mine;
 }
 
 /* ---- adding -------------------------------------------------------------------------------- */
 
-/* A letter to the rank of the target. */
+/* A packet to the rank of the target. */
 struct given {
     evn_rank_face face;
     int number;
@@ -243,23 +243,23 @@ static int is_empty(const evn_face *f) { return !f->n[0] || !f->n[1] || !f->n[2]
 
 /* Faces come to the ranks of their targets, behind those that are there. */
 static evn_status bring(evn_distributed *d, int count, const evn_rank_face *face, evn_status mine) {
-    struct record letters = {0};
+    struct record packets = {0};
     for (int i = 0; !mine && i < count; i++) {
         const struct given g = {face[i], i};
         if (!is_empty(&face[i].block))
-            mine = letters_add(&letters, d->rank, face[i].to.rank, &g, sizeof g);
+            mine = packets_add(&packets, d->rank, face[i].to.rank, &g, sizeof g);
     }
-    mine = letters_route(d, &letters, mine);
+    mine = packets_route(d, &packets, mine);
     int more = 0;
-    for (size_t at = 0; !mine && letters_next(&letters, &at);) more++;
+    for (size_t at = 0; !mine && packets_next(&packets, &at);) more++;
     struct writing *all =
         mine ? NULL : realloc(d->face, ((size_t)d->faces + (size_t)more + 1) * sizeof *all);
     if (all)
         d->face = all;
     else if (!mine)
         mine = no_memory(d);
-    const struct letter *l;
-    for (size_t at = 0; !mine && (l = letters_next(&letters, &at));) {
+    const struct packet *l;
+    for (size_t at = 0; !mine && (l = packets_next(&packets, &at));) {
         struct given g;
         memcpy(&g, l + 1, sizeof g);
         d->face[d->faces++] = (struct writing){.from = g.face.from,
@@ -268,7 +268,7 @@ static evn_status bring(evn_distributed *d, int count, const evn_rank_face *face
                                                .giver = {l->from, g.number}};
         mine = note_far(d, d->faces - 1);
     }
-    record_free(&letters);
+    record_free(&packets);
     return mine;
 }
 
@@ -356,17 +356,17 @@ evn_status rank_faces_connect(evn_distributed *d, int before, evn_status mine) {
 
 /* ---- following tasks ----------------------------------------------------------------------- */
 
-/* Readers learn where their sources are now: a letter to each neighbour, in the order of the
+/* Readers learn where their sources are now: a packet to each neighbour, in the order of the
  * reads, which is that of the faces there. */
 static evn_status tell_readers(const evn_distributed *d, const evn_rank_task *now,
-                               struct record *letters) {
+                               struct record *packets) {
     evn_status status = EVN_OK;
     evn_rank_task *list = malloc(((size_t)d->reads + 1) * sizeof *list);
     if (!list) return no_memory(d);
     for (int i = 0, next; !status && i < d->reads; i = next) {
         for (next = i; next < d->reads && d->read[next].rank == d->read[i].rank; next++)
             list[next] = now[d->read[next].block.from];
-        status = letters_add(letters, d->rank, d->read[i].rank, list + i,
+        status = packets_add(packets, d->rank, d->read[i].rank, list + i,
                              (size_t)(next - i) * sizeof *list);
     }
     free(list);
@@ -374,12 +374,12 @@ static evn_status tell_readers(const evn_distributed *d, const evn_rank_task *no
 }
 
 /* The numbers of now come into the sources on other ranks. */
-static evn_status find_sources(evn_distributed *d, const struct record *letters) {
+static evn_status find_sources(evn_distributed *d, const struct record *packets) {
     const struct neighbours *n = &d->neighbours;
     const evn_rank_task **next = calloc((size_t)n->count + 1, sizeof *next);
-    const struct letter *l;
+    const struct packet *l;
     if (!next) return no_memory(d);
-    for (size_t at = 0; (l = letters_next(letters, &at));)
+    for (size_t at = 0; (l = packets_next(packets, &at));)
         next[neighbours_find(n, l->from) - n->of] = (const evn_rank_task *)(l + 1);
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < d->fars; i++) {
@@ -395,7 +395,7 @@ static evn_status find_sources(evn_distributed *d, const struct record *letters)
 }
 
 /* Faces whose tasks are gone go, and those whose target is on another rank are posted there. */
-static evn_status renumber(evn_distributed *d, const evn_rank_task *now, struct record *letters) {
+static evn_status renumber(evn_distributed *d, const evn_rank_task *now, struct record *packets) {
     evn_status status = EVN_OK;
     int left = 0;
     d->fars = 0;
@@ -408,7 +408,7 @@ static evn_status renumber(evn_distributed *d, const evn_rank_task *now, struct 
         f->comes = 0;
         f->held = f->held && d->exchange && to.rank == d->rank && f->from.rank == d->rank;
         if (to.rank != d->rank) {
-            status = letters_add(letters, d->rank, to.rank, f, sizeof *f);
+            status = packets_add(packets, d->rank, to.rank, f, sizeof *f);
             continue;
         }
         if (left < i) d->face[left] = *f;
@@ -418,15 +418,15 @@ static evn_status renumber(evn_distributed *d, const evn_rank_task *now, struct 
     return status;
 }
 
-static evn_status take_in(evn_distributed *d, const struct record *letters) {
-    const struct letter *l;
+static evn_status take_in(evn_distributed *d, const struct record *packets) {
+    const struct packet *l;
     size_t more = 0;
-    for (size_t at = 0; letters_next(letters, &at);) more++;
+    for (size_t at = 0; packets_next(packets, &at);) more++;
     struct writing *all = realloc(d->face, ((size_t)d->faces + more + 1) * sizeof *all);
     if (!all) return no_memory(d);
     d->face = all;
     evn_status status = EVN_OK;
-    for (size_t at = 0; !status && (l = letters_next(letters, &at));) {
+    for (size_t at = 0; !status && (l = packets_next(packets, &at));) {
         memcpy(&d->face[d->faces], l + 1, sizeof *d->face);
         status = note_far(d, d->faces++);
     }
@@ -434,15 +434,15 @@ static evn_status take_in(evn_distributed *d, const struct record *letters) {
 }
 
 evn_status rank_faces_follow(evn_distributed *d, const evn_rank_task *now, evn_status mine) {
-    struct record letters = {0};
-    if (!mine) mine = tell_readers(d, now, &letters);
-    mine = letters_route(d, &letters, mine);
-    if (!mine) mine = find_sources(d, &letters);
-    letters.bytes = 0;
-    if (!mine) mine = renumber(d, now, &letters);
-    mine = letters_route(d, &letters, mine);
-    if (!mine) mine = take_in(d, &letters);
-    record_free(&letters);
+    struct record packets = {0};
+    if (!mine) mine = tell_readers(d, now, &packets);
+    mine = packets_route(d, &packets, mine);
+    if (!mine) mine = find_sources(d, &packets);
+    packets.bytes = 0;
+    if (!mine) mine = renumber(d, now, &packets);
+    mine = packets_route(d, &packets, mine);
+    if (!mine) mine = take_in(d, &packets);
+    record_free(&packets);
     struct reading *read = NULL;
     int reads = 0;
     mine = tell_sources(d, d->faces, &read, &reads, mine);

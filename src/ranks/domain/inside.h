@@ -74,26 +74,26 @@ struct evn_distributed {
 evn_status distributed_agree(const evn_distributed *d, const char *what, evn_status mine);
 
 /* Gathers `bytes` of each rank in `all`, on all ranks, with the worst status. Collective. */
-evn_status distributed_meet(const evn_distributed *d, const char *what, evn_status mine,
-                            const void *up, size_t bytes, void *all);
+evn_status distributed_allgather(const evn_distributed *d, const char *what, evn_status mine,
+                                 const void *up, size_t bytes, void *all);
 
-/* Letters between ranks: this, and `bytes` behind it, rounded up to 8. */
-struct letter {
+/* Packets between ranks: this, and `bytes` behind it, rounded up to 8. */
+struct packet {
     int from, to;
     size_t bytes;
 };
-evn_status letters_add(struct record *letters, int from, int to, const void *data, size_t bytes);
+evn_status packets_add(struct record *packets, int from, int to, const void *data, size_t bytes);
 
-/* Brings letters to their ranks, in as many rounds as ranks can be halved; afterwards `letters` are
- * those to this rank, ascending by sender, those of one in the order of letters_add(). A rank that
+/* Brings packets to their ranks, in as many rounds as ranks can be halved; afterwards `packets` are
+ * those to this rank, ascending by sender, those of one in the order of packets_add(). A rank that
  * has failed brings nothing. Collective, no agreement. */
-evn_status letters_route(const evn_distributed *d, struct record *letters, evn_status mine);
+evn_status packets_route(const evn_distributed *d, struct record *packets, evn_status mine);
 
 /* A neighbour's failure, which it tells itself when all meet: EVN_STOPPED yields to that. */
-evn_status letters_yield(evn_status status);
+evn_status packets_yield(evn_status status);
 
-/* The letter at *at, which goes on to the next; NULL: there is none. */
-const struct letter *letters_next(const struct record *letters, size_t *at);
+/* The packet at *at, which goes on to the next; NULL: there is none. */
+const struct packet *packets_next(const struct record *packets, size_t *at);
 
 /* ---- distributed.c ---- */
 

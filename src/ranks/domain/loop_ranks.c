@@ -24,7 +24,7 @@
 
 /* Where units draw, each rank has consecutive tasks by the speed of its units, and chunks are drawn
  * within. Until they are, a rank's first unit owns them. */
-void together_deal(evn_loop *loop, int *to_unit) {
+void replicated_deal(evn_loop *loop, int *to_unit) {
     const evn_problem *p = loop->problem;
     const int ranks = evn_cluster_size(loop->cluster),
               *first = evn_cluster_about(loop->cluster).first;
@@ -54,18 +54,18 @@ enum { FEW = 4096 };
 
 /* Whether all tasks' times go to rank 0 after the instance at hand; the same on all ranks. */
 static int sends_all(const evn_loop *loop) {
-    const struct together *g = loop->together;
+    const struct replicated *g = loop->replicated;
     return !g->suffice || !g->reported || loop->chunk || loop->problem->tasks <= FEW;
 }
 
 static void write_decision(evn_loop *loop, const void **down, size_t *bytes) {
     const size_t n = (size_t)loop->problem->tasks;
-    struct decision *d = loop->together->decision;
+    struct decision *d = loop->replicated->decision;
     const int *next = evn_schedule_owner(loop->schedule);
     /* without an assignment of tasks to ranks there is nothing to draw from */
-    *d = (struct decision){.chunk = loop->together->chunk ? schedule_chunk(loop->schedule) : 0,
+    *d = (struct decision){.chunk = loop->replicated->chunk ? schedule_chunk(loop->schedule) : 0,
                            .instance = schedule_instance(loop->schedule),
-                           .changed = memcmp(next, loop->together->next, n * sizeof *next) != 0};
+                           .changed = memcmp(next, loop->replicated->next, n * sizeof *next) != 0};
     if (d->changed) memcpy(d + 1, next, n * sizeof *next);
     if (d->changed) lessons_forget(loop->schedule);
     *down = d;
@@ -76,11 +76,11 @@ static void write_decision(evn_loop *loop, const void **down, size_t *bytes) {
 static evn_status decide_turn(void *arg, const struct cluster_record *of, const void **down,
                               size_t *bytes) {
     evn_loop *loop = arg;
-    struct decision *d = loop->together->decision;
+    struct decision *d = loop->replicated->decision;
     for (int r = 0; r < evn_cluster_size(loop->cluster); r++)
-        memcpy(loop->together->unit_s + evn_cluster_about(loop->cluster).first[r], of[r].data,
+        memcpy(loop->replicated->unit_s + evn_cluster_about(loop->cluster).first[r], of[r].data,
                of[r].bytes);
-    *d = (struct decision){.turn = lessons_note(loop->schedule, loop->together->unit_s)};
+    *d = (struct decision){.turn = lessons_note(loop->schedule, loop->replicated->unit_s)};
     d->instance = schedule_instance(loop->schedule);
     *down = d;
     *bytes = sizeof *d;
@@ -129,7 +129,7 @@ static evn_status decide_weighed(void *arg, const struct cluster_record *of, con
                                  size_t *bytes) {
     const struct weighing *w = arg;
     evn_loop *loop = w->loop;
-    struct decision *d = loop->together->decision;
+    struct decision *d = loop->replicated->decision;
     evn_status status =
         cluster_compare(loop->cluster, of, sizeof(uint64_t), differ_in_weights, NULL);
     if (status) return status;
@@ -142,7 +142,7 @@ static evn_status decide_weighed(void *arg, const struct cluster_record *of, con
     return EVN_OK;
 }
 
-double together_state(const evn_loop *loop, const int *from, const int *to) {
+double replicated_state(const evn_loop *loop, const int *from, const int *to) {
     const evn_problem *p = loop->problem;
     double bytes = 0;
     for (int t = 0; p->space && p->state && t < p->tasks; t++)
@@ -151,23 +151,23 @@ double together_state(const evn_loop *loop, const int *from, const int *to) {
 }
 
 /* Tasks that go to another rank are there from now on, and not only in the next instance. */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what) {
+evn_status replicated_carry(evn_loop *loop, const int *from, const int *to, const char *what) {
     const int n = loop->problem->tasks;
-    int *next = loop->together->next, across = 0;
+    int *next = loop->replicated->next, across = 0;
     loop->steady = 0;
     for (int t = 0; t < n; t++) across += loop_crosses(loop, from[t], to[t]);
     if (!across) {
         if (next != to) memcpy(next, to, (size_t)n * sizeof *next);
         return EVN_OK;
     }
-    const double state = together_state(loop, from, to), begin = evn_now();
+    const double state = replicated_state(loop, from, to), begin = evn_now();
     loop->plan++;
     evn_status status = move_tasks(loop, from, to);
     for (int t = 0; t < n; t++)
         if (loop_crosses(loop, from[t], to[t])) loop->owner[t] = to[t];
     if (next != to) memcpy(next, to, (size_t)n * sizeof *next); /* `to` may be a meeting's */
     loop->totals.migrations += across;
-    status = together_agree(loop, what, status);
+    status = replicated_agree(loop, what, status);
     if (status || !(state > 0)) return status;
     return schedule_carried(loop->schedule, state, evn_now() - begin);
 }
@@ -175,17 +175,17 @@ evn_status together_carry(evn_loop *loop, const int *from, const int *to, const 
 /* Applies rank 0's decision. Drawn tasks stay on their rank: their owners are known there alone
  * until the assignment is fixed. */
 static evn_status follow(evn_loop *loop, const struct decision *d, const char *what) {
-    struct together *g = loop->together;
+    struct replicated *g = loop->replicated;
     g->chunk = d->chunk;
     g->instance = d->instance;
     if (!d->changed) return EVN_OK;
     const int *next = (const int *)(d + 1);
-    return together_carry(loop, g->next, next, what);
+    return replicated_carry(loop, g->next, next, what);
 }
 
 /* This rank's tasks with their times of the instance, or with others, in the order of the lists. */
 static size_t list_done(const evn_loop *loop, const double *times) {
-    struct done *done = loop->together->done;
+    struct done *done = loop->replicated->done;
     for (int t = loop->lo; loop->chunk && t < loop->hi; t++)
         *done++ = (struct done){t, loop->owner[t], loop->seconds[t]};
     for (int u = 0; !loop->chunk && u < loop->count; u++) {
@@ -194,14 +194,14 @@ static size_t list_done(const evn_loop *loop, const double *times) {
             *done++ = (struct done){w->own[i], loop->first + u,
                                     times ? *times++ : loop->seconds[w->own[i]]};
     }
-    return (size_t)(done - loop->together->done);
+    return (size_t)(done - loop->replicated->done);
 }
 
 static const char run_call[] = "evn_loop_run()";
 
 /* All ranks' tasks and times go to rank 0, which decides. */
 static evn_status report(evn_loop *loop, const double *times, evn_status mine) {
-    struct together *g = loop->together;
+    struct replicated *g = loop->replicated;
     struct meeting m = {.what = run_call, .up = g->done, .decide = decide, .arg = loop};
     if (!mine) m.up_bytes = list_done(loop, times) * sizeof *g->done;
     evn_status status = cluster_meet(loop->cluster, mine, &m);
@@ -213,7 +213,7 @@ static evn_status report(evn_loop *loop, const double *times, evn_status mine) {
 /* Adds up this rank's units' times, NAN where one is none, and copies those of its tasks; their
  * number. */
 static int add_up(const evn_loop *loop) {
-    const struct together *g = loop->together;
+    const struct replicated *g = loop->replicated;
     double *own = g->own;
     for (int u = 0; u < loop->count; u++) {
         const struct worker *w = &loop->worker[u];
@@ -232,14 +232,14 @@ static int add_up(const evn_loop *loop) {
 
 /* Rank 0 has got means. */
 static void restore_last(evn_loop *loop) {
-    const double *own = loop->together->own;
+    const double *own = loop->replicated->own;
     for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < loop->worker[u].listed; i++)
             loop->seconds[loop->worker[u].own[i]] = *own++;
 }
 
-evn_status together_learn(evn_loop *loop, evn_status mine) {
-    struct together *g = loop->together;
+evn_status replicated_learn(evn_loop *loop, evn_status mine) {
+    struct replicated *g = loop->replicated;
     if (sends_all(loop)) return report(loop, NULL, mine);
     const int own = mine ? 0 : add_up(loop);
     struct meeting m = {.what = run_call,
@@ -263,7 +263,7 @@ evn_status together_learn(evn_loop *loop, evn_status mine) {
 /* Scales the sums of times of this rank's tasks as their weights have changed. */
 static void scale_own(const evn_loop *loop, const double *before, const double *now) {
     const size_t n = (size_t)loop->problem->tasks;
-    double *sum = loop->together->own + n;
+    double *sum = loop->replicated->own + n;
     for (int u = 0; u < loop->count; u++)
         for (int i = 0; i < loop->worker[u].listed; i++, sum++) {
             const int t = loop->worker[u].own[i];
@@ -282,8 +282,8 @@ static uint64_t checksum_of(const double *weight, int tasks) {
     return sum;
 }
 
-evn_status together_weigh(evn_loop *loop, const double *weight) {
-    const evn_status settled = together_settle(loop);
+evn_status replicated_weigh(evn_loop *loop, const double *weight) {
+    const evn_status settled = replicated_settle(loop);
     if (settled) return settled;
     const size_t n = (size_t)loop->problem->tasks;
     double *before;
@@ -291,7 +291,7 @@ evn_status together_weigh(evn_loop *loop, const double *weight) {
     const uint64_t sum = mine ? 0 : checksum_of(weight, loop->problem->tasks);
     if (!mine)
         mine = cluster_reserve(loop->cluster, sizeof sum,
-                               sizeof(struct decision) + n * sizeof *loop->together->next);
+                               sizeof(struct decision) + n * sizeof *loop->replicated->next);
     struct weighing weighing = {loop, weight, before};
     struct meeting m = {.what = weights_call,
                         .up = &sum,
@@ -305,7 +305,7 @@ evn_status together_weigh(evn_loop *loop, const double *weight) {
     return status ? status : follow(loop, m.down, m.what);
 }
 
-evn_status together_agree(evn_loop *loop, const char *what, evn_status mine) {
+evn_status replicated_agree(evn_loop *loop, const char *what, evn_status mine) {
     return cluster_agree(loop->cluster, what, mine);
 }
 
@@ -313,7 +313,7 @@ evn_status together_agree(evn_loop *loop, const char *what, evn_status mine) {
 
 static evn_status open_decisions(evn_loop *loop) {
     const size_t n = (size_t)loop->problem->tasks;
-    struct together *g = loop->together = calloc(1, sizeof *g);
+    struct replicated *g = loop->replicated = calloc(1, sizeof *g);
     if (!g) return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
     g->next = malloc(n * sizeof *g->next);
     g->done = malloc(n * sizeof *g->done);
@@ -355,8 +355,8 @@ static evn_status differ(const void *arg, int r, const void *theirs, const void 
 static evn_status first_plan(void *arg, const struct cluster_record *of, const void **down,
                              size_t *bytes) {
     const evn_loop *loop = arg;
-    *down = loop->together->next;
-    *bytes = (size_t)loop->problem->tasks * sizeof *loop->together->next;
+    *down = loop->replicated->next;
+    *bytes = (size_t)loop->problem->tasks * sizeof *loop->replicated->next;
     return cluster_compare(loop->cluster, of, sizeof(struct given), differ, NULL);
 }
 
@@ -373,16 +373,16 @@ static evn_status begin(evn_loop *loop, const evn_schedule *schedule, evn_status
                         .arg = loop};
     evn_status status = cluster_meet(loop->cluster, EVN_OK, &m);
     if (status) return status;
-    memcpy(loop->together->next, m.down, m.down_bytes);
+    memcpy(loop->replicated->next, m.down, m.down_bytes);
     memcpy(loop->owner, m.down, m.down_bytes);
-    if (!loop->together->chunk) return EVN_OK;
-    together_deal(loop, loop->together->next);
-    memcpy(loop->owner, loop->together->next, m.down_bytes);
+    if (!loop->replicated->chunk) return EVN_OK;
+    replicated_deal(loop, loop->replicated->next);
+    memcpy(loop->owner, loop->replicated->next, m.down_bytes);
     return EVN_OK;
 }
 
-void together_close(evn_loop *loop) {
-    struct together *g = loop->together;
+void replicated_close(evn_loop *loop) {
+    struct replicated *g = loop->replicated;
     if (!g) return;
     free(g->next);
     free(g->done);
@@ -390,23 +390,23 @@ void together_close(evn_loop *loop) {
     free(g->unit_s);
     free(g->own);
     free(g);
-    loop->together = NULL;
+    loop->replicated = NULL;
 }
 
 static const struct rank_ops ops = {
     .poll = cluster_poll,
     .failed = cluster_failed,
     .fail = cluster_fail,
-    .settle = together_settle,
-    .learn = together_learn,
-    .weigh = together_weigh,
-    .agree = together_agree,
-    .same = together_same,
-    .room_open = together_room_open,
-    .room_close = together_room_close,
-    .change = together_change,
-    .take = together_take,
-    .close = together_close,
+    .settle = replicated_settle,
+    .learn = replicated_learn,
+    .weigh = replicated_weigh,
+    .agree = replicated_agree,
+    .same = replicated_same,
+    .room_open = replicated_room_open,
+    .room_close = replicated_room_close,
+    .change = replicated_change,
+    .take = replicated_take,
+    .close = replicated_close,
     .remote = &remote_ops,
 };
 

@@ -9,24 +9,24 @@
 #include <stdint.h>
 
 /* Frees rank 0's decisions. */
-void together_close(evn_loop *loop);
+void replicated_close(evn_loop *loop);
 
 /* The worst status of all ranks, on all ranks. Collective. */
-evn_status together_agree(evn_loop *loop, const char *what, evn_status mine);
+evn_status replicated_agree(evn_loop *loop, const char *what, evn_status mine);
 
 /* Ends an instance on this rank, with its status: times go to rank 0, its schedule learns, all
  * ranks get the next owners, and tasks that change their rank are sent. Collective. */
-evn_status together_learn(evn_loop *loop, evn_status mine);
+evn_status replicated_learn(evn_loop *loop, evn_status mine);
 
 /* Tasks have other weights: all ranks' schedules take the same, or none; rank 0's decides. NULL:
  * all 1. Collective. */
-evn_status together_weigh(evn_loop *loop, const double *weight);
+evn_status replicated_weigh(evn_loop *loop, const double *weight);
 
 /* Compares on rank 0 that all ranks have given the same to a call: a count of `noun`, and a
  * checksum. EVN_USAGE on all ranks names the first that differs; a rank's own status comes first.
  * Collective. */
-evn_status together_same(evn_loop *loop, const char *what, const char *noun, int count,
-                         uint64_t sum, evn_status mine);
+evn_status replicated_same(evn_loop *loop, const char *what, const char *noun, int count,
+                           uint64_t sum, evn_status mine);
 
 /* Values of moves.done. */
 enum { MOVE_MADE = 1, MOVE_SENT };
@@ -42,21 +42,21 @@ void move_undo(const evn_loop *loop, const struct moves *moves);
 
 /* Local. EVN_USAGE: origins of one born task are tied to several ranks. EVN_MEMORY. Closed in any
  * case. */
-evn_status together_room_open(const evn_loop *loop, struct together_room *room,
-                              const struct origins *o);
-void together_room_close(struct together_room *room);
+evn_status replicated_room_open(const evn_loop *loop, struct replicated_room *room,
+                                const struct origins *o);
+void replicated_room_close(struct replicated_room *room);
 
 /* With this rank's status so far: compares the change on all ranks; origins go to the ranks where
  * their tasks are born; rank 0's schedule changes, and its decision comes into the room and into
  * this rank's schedule. After a failure all is as before. Collective. */
-evn_status together_change(evn_loop *loop, struct together_room *room, const struct origins *o,
-                           const evn_change *c, evn_status mine);
+evn_status replicated_change(evn_loop *loop, struct replicated_room *room, const struct origins *o,
+                             const evn_change *c, evn_status mine);
 
 /* The loop takes the room, and leaves its own: its tasks are those of now. */
-void together_take(evn_loop *loop, struct together_room *room);
+void replicated_take(evn_loop *loop, struct replicated_room *room);
 
 /* Tasks go to the ranks where a change has put them. Collective; nothing without a change. */
-evn_status together_settle(evn_loop *loop);
+evn_status replicated_settle(evn_loop *loop);
 
 /* Whether the units' ranks differ. */
 static inline int loop_crosses(const evn_loop *loop, int from, int to) {
@@ -81,12 +81,12 @@ struct decision {
 
 /* Where units draw: `to` gets consecutive tasks for each rank, by the speed of its units, and the
  * loop this rank's range. */
-void together_deal(evn_loop *loop, int *to);
+void replicated_deal(evn_loop *loop, int *to);
 
 /* Tasks go from the ranks of the units `from` to those of `to`, which are the owners of the next
  * instance from then on; loop->owner follows where ranks differ. The cost is told to the schedule.
  * Collective if any task goes; `what`: the call. */
-evn_status together_carry(evn_loop *loop, const int *from, const int *to, const char *what);
+evn_status replicated_carry(evn_loop *loop, const int *from, const int *to, const char *what);
 
 /* Bytes of the states of tasks that change their unit's space, as the schedule weighs them. */
-double together_state(const evn_loop *loop, const int *from, const int *to);
+double replicated_state(const evn_loop *loop, const int *from, const int *to);

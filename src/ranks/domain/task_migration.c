@@ -58,7 +58,7 @@ static int region_of(const evn_loop *loop, int task, int block) {
 /* Whether a region, if there is one, arrives and leaves with its task's memory; one in memory of
  * the place's goes with the functions of its owner's home. */
 static int travels(const evn_loop *loop, int region) {
-    return region >= 0 && !(loop->tie.arg && place_is_made(loop->place, region));
+    return region >= 0 && !(loop->owner_ops.arg && place_is_made(loop->place, region));
 }
 
 static evn_status arrive(const evn_loop *loop, int region, void *block) {

@@ -156,18 +156,19 @@ static evn_status box_open(struct wire_arena_box **out, struct wire_arena *a, co
         if (is_way(b, from, to, tag)) {
             if (!b->opened[end]) break;
             if (!b->closed[end])
-                return evn_fail(EVN_USAGE, "%s: mail %d from rank %d to %d is open already", name,
-                                tag, from, to);
+                return evn_fail(EVN_USAGE, "%s: channel %d from rank %d to %d is open already",
+                                name, tag, from, to);
         }
     if (b && b->max != max)
-        return evn_fail(EVN_USAGE,
-                        "%s: mail %d from rank %d to %d is opened for %zu bytes, and at the other "
-                        "end for %zu",
-                        name, tag, from, to, max, b->max);
+        return evn_fail(
+            EVN_USAGE,
+            "%s: channel %d from rank %d to %d is opened for %zu bytes, and at the other "
+            "end for %zu",
+            name, tag, from, to, max, b->max);
     if (!b) b = box_make(a, from, to, tag, max);
     if (!b)
         return evn_fail(EVN_MEMORY,
-                        "%s: mail %d from rank %d to %d: no room for two messages of %zu bytes; "
+                        "%s: channel %d from rank %d to %d: no room for two messages of %zu bytes; "
                         "of %zu MiB in the arena %zu are in use",
                         name, tag, from, to, max, a->bytes >> 20, a->used >> 20);
     b->opened[end] = 1;

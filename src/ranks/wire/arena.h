@@ -1,6 +1,6 @@
-/* The arena: memory that all ranks share, at the same address in each, with their mail. It is made
- * before the ranks: processes are forked by its maker; threads share it anyway. Each rank joins it
- * and then has a wire.
+/* The arena: memory that all ranks share, at the same address in each, with their channels. It is
+ * made before the ranks: processes are forked by its maker; threads share it anyway. Each rank
+ * joins it and then has a wire.
  *
  * A channel is a box, found by (from, to, tag) under a lock by the rank that opens it first: two
  * buffers, a counter of messages sent, and one of messages received. A waiter spins for a moment,
@@ -57,20 +57,20 @@ struct wire_arena *wire_arena_of(const evn_wire *wire);
 void wire_arena_abort(evn_wire *wire, int status);
 int wire_arena_rank(const evn_wire *wire);
 int wire_arena_size(const evn_wire *wire);
-evn_status wire_arena_mail_open(evn_mail **out_mail, evn_wire *wire, int peer, int tag, int out,
-                                size_t max);
-void wire_arena_mail_close(evn_mail *mail);
-evn_status wire_arena_take(evn_mail *mail, void **room);
-evn_status wire_arena_send(evn_mail *mail, size_t bytes);
-evn_status wire_arena_expect(evn_mail *mail);
-evn_status wire_arena_look(evn_mail *mail, int *here);
-evn_status wire_arena_wait(evn_mail *mail, const void **data, size_t *bytes);
-void wire_arena_release(evn_mail *mail);
+evn_status wire_arena_channel_open(evn_channel **out_channel, evn_wire *wire, int peer, int tag,
+                                   int out, size_t max);
+void wire_arena_channel_close(evn_channel *channel);
+evn_status wire_arena_take(evn_channel *channel, void **room);
+evn_status wire_arena_send(evn_channel *channel, size_t bytes);
+evn_status wire_arena_expect(evn_channel *channel);
+evn_status wire_arena_look(evn_channel *channel, int *here);
+evn_status wire_arena_wait(evn_channel *channel, const void **data, size_t *bytes);
+void wire_arena_release(evn_channel *channel);
 extern const evn_wire_shared wire_arena_shared;
 
 #define ARENA_FUNCTIONS                                                                            \
     .abort = wire_arena_abort, .rank = wire_arena_rank, .size = wire_arena_size,                   \
-    .mail_open = wire_arena_mail_open, .mail_close = wire_arena_mail_close,                        \
+    .channel_open = wire_arena_channel_open, .channel_close = wire_arena_channel_close,            \
     .take = wire_arena_take, .send = wire_arena_send, .expect = wire_arena_expect,                 \
     .look = wire_arena_look, .wait = wire_arena_wait, .release = wire_arena_release,               \
     .shared = &wire_arena_shared

@@ -37,7 +37,7 @@ struct message {
     size_t bytes;
 };
 
-struct evn_mail {
+struct evn_channel {
     evn_wire *wire;
     int peer, tag, out;
     size_t max;
@@ -45,7 +45,7 @@ struct evn_mail {
     struct message message[2];
     /* messages so far: taken or expected; sent or released */
     unsigned long begun, ended;
-    evn_mail *next; /* next channel that is closing */
+    evn_channel *next; /* the next one that is closing */
 };
 
 /* Number of requests that MPI holds; for tests, which expect 0 at the end of a step. */
@@ -81,15 +81,15 @@ evn_status wire_mpi_say(const evn_wire *w, const char *what, int code) {
     return w->host->fail(EVN_SYSTEM, "wire: %s: %s: %s", library, what, text);
 }
 
-static evn_status say_of(const evn_mail *m, int code) {
+static evn_status say_of(const evn_channel *m, int code) {
     char what[80];
     snprintf(what, sizeof what, "a message %s rank %d with tag %d", m->out ? "to" : "from", m->peer,
              m->tag);
     return wire_mpi_say(m->wire, what, code);
 }
 
-static evn_status misuse(const evn_mail *m, const char *what) {
-    return m->wire->host->fail(EVN_USAGE, "wire: mail %s rank %d with tag %d: %s",
+static evn_status misuse(const evn_channel *m, const char *what) {
+    return m->wire->host->fail(EVN_USAGE, "wire: channel %s rank %d with tag %d: %s",
                                m->out ? "to" : "from", m->peer, m->tag, what);
 }
 
@@ -260,7 +260,7 @@ static int wire_size(const evn_wire *w) { return w->size; }
 /* ---- one message ---- */
 
 /* *done: 1 if the message has been sent or received; asks MPI. A failed message stays failed. */
-static evn_status test(const evn_mail *m, struct message *g, int *done) {
+static evn_status test(const evn_channel *m, struct message *g, int *done) {
     *done = 0;
     if (g->posted && !g->done) {
         if (wire_mpi_is_over()) return wire_mpi_say_over(m->wire);
@@ -279,8 +279,8 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
 
 static int leaves(evn_wire *w) { return w->is_leaving = w->is_leaving && *w->host->stop; }
 
-/* The error of mail that is waited for after the run has stopped. */
-static evn_status left(const evn_mail *m) {
+/* The error of a channel that is waited for after the run has stopped. */
+static evn_status left(const evn_channel *m) {
     return m->wire->host->fail(EVN_STOPPED,
                                "ended from outside (a rank has died, or the run was interrupted), "
                                "and nothing went %s rank %d",
@@ -288,7 +288,7 @@ static evn_status left(const evn_mail *m) {
 }
 
 /* Waits for a message, but not for long once the run is to end. */
-static evn_status await(evn_mail *m, struct message *g) {
+static evn_status await(evn_channel *m, struct message *g) {
     const evn_wire_host *host = m->wire->host;
     double since = 0;
     for (;;) {
@@ -304,10 +304,10 @@ static evn_status await(evn_mail *m, struct message *g) {
     }
 }
 
-/* ---- mail ---- */
+/* ---- channels ---- */
 
 /* 1 if MPI is done with all messages of a channel, successfully or not. */
-static int is_idle(evn_mail *m) {
+static int is_idle(evn_channel *m) {
     int idle = 1, done;
     for (int i = 0; i < 2; i++)
         if (test(m, &m->message[i], &done) == EVN_OK) idle &= done;
@@ -316,8 +316,8 @@ static int is_idle(evn_mail *m) {
 
 /* Frees closed channels that MPI is done with. */
 static void sweep(evn_wire *w) {
-    for (evn_mail **at = &w->closing; *at;) {
-        evn_mail *m = *at;
+    for (evn_channel **at = &w->closing; *at;) {
+        evn_channel *m = *at;
         if (is_idle(m)) {
             *at = m->next;
             free(m->room[0]);
@@ -329,16 +329,16 @@ static void sweep(evn_wire *w) {
     }
 }
 
-static void mail_close(evn_mail *m) {
+static void channel_close(evn_channel *m) {
     if (!m) return;
     m->next = m->wire->closing;
     m->wire->closing = m;
     sweep(m->wire);
 }
 
-static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag, int out,
-                            size_t max) {
-    *out_mail = NULL;
+static evn_status channel_open(evn_channel **out_channel, evn_wire *w, int peer, int tag, int out,
+                               size_t max) {
+    *out_channel = NULL;
     sweep(w);
     if (peer < 0 || peer >= w->size)
         return w->host->fail(EVN_USAGE, "wire: there is no rank %d, there are %d", peer, w->size);
@@ -348,7 +348,7 @@ static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag,
         return w->host->fail(EVN_USAGE, "wire: messages of %zu bytes, at most %zu are possible",
                              max, bytes_max);
     const long page = sysconf(_SC_PAGESIZE);
-    evn_mail *m = calloc(1, sizeof *m);
+    evn_channel *m = calloc(1, sizeof *m);
     int failed = !m;
     for (int i = 0; !failed && i < 2; i++) {
         void *room = NULL;
@@ -365,11 +365,11 @@ static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag,
     m->tag = tag;
     m->out = out;
     m->max = max;
-    *out_mail = m;
+    *out_channel = m;
     return EVN_OK;
 }
 
-static evn_status mail_take(evn_mail *m, void **room) {
+static evn_status channel_take(evn_channel *m, void **room) {
     struct message *g = &m->message[m->ended % 2];
     *room = NULL;
     if (!m->out) return misuse(m, "take() is for the sender");
@@ -384,7 +384,7 @@ static evn_status mail_take(evn_mail *m, void **room) {
 }
 
 /* Gives a message to MPI. */
-static evn_status post(evn_mail *m, struct message *g, int code) {
+static evn_status post(evn_channel *m, struct message *g, int code) {
     if (code) return say_of(m, code);
     g->posted = 1;
     requests++;
@@ -392,7 +392,7 @@ static evn_status post(evn_mail *m, struct message *g, int code) {
     return EVN_OK;
 }
 
-static evn_status mail_send(evn_mail *m, size_t bytes) {
+static evn_status channel_send(evn_channel *m, size_t bytes) {
     struct message *g = &m->message[m->ended % 2];
     if (!m->out || m->begun == m->ended) return misuse(m, "send() without take()");
     if (bytes > m->max) return misuse(m, "a message that is larger than its room");
@@ -406,7 +406,7 @@ static evn_status mail_send(evn_mail *m, size_t bytes) {
     return status;
 }
 
-static evn_status mail_expect(evn_mail *m) {
+static evn_status channel_expect(evn_channel *m) {
     struct message *g = &m->message[m->begun % 2];
     if (m->out) return misuse(m, "expect() is for the receiver");
     if (leaves(m->wire)) return left(m);
@@ -420,13 +420,13 @@ static evn_status mail_expect(evn_mail *m) {
     return status;
 }
 
-static evn_status mail_look(evn_mail *m, int *here) {
+static evn_status channel_look(evn_channel *m, int *here) {
     *here = 0;
     if (m->out || m->begun == m->ended) return misuse(m, "look() without expect()");
     return test(m, &m->message[m->ended % 2], here);
 }
 
-static evn_status mail_wait(evn_mail *m, const void **data, size_t *bytes) {
+static evn_status channel_wait(evn_channel *m, const void **data, size_t *bytes) {
     struct message *g = &m->message[m->ended % 2];
     *data = NULL;
     *bytes = 0;
@@ -438,7 +438,7 @@ static evn_status mail_wait(evn_mail *m, const void **data, size_t *bytes) {
     return EVN_OK;
 }
 
-static void mail_release(evn_mail *m) {
+static void channel_release(evn_channel *m) {
     if (!m->out && m->begun != m->ended && m->message[m->ended % 2].done) m->ended++;
 }
 
@@ -496,14 +496,14 @@ __attribute__((visibility("default"))) const evn_wire_kind evener_wire_v1 = {
     .abort = wire_abort,
     .rank = wire_rank,
     .size = wire_size,
-    .mail_open = mail_open,
-    .mail_close = mail_close,
-    .take = mail_take,
-    .send = mail_send,
-    .expect = mail_expect,
-    .look = mail_look,
-    .wait = mail_wait,
-    .release = mail_release,
+    .channel_open = channel_open,
+    .channel_close = channel_close,
+    .take = channel_take,
+    .send = channel_send,
+    .expect = channel_expect,
+    .look = channel_look,
+    .wait = channel_wait,
+    .release = channel_release,
     .poll = wire_poll,
     .shared = &wire_mpi_shared,
 };

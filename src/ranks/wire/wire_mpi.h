@@ -8,11 +8,11 @@ struct evn_wire {
     const evn_wire_host *host;
     MPI_Comm comm;
     int rank, size;
-    int initialised;   /* 1: initialised here, so finalised here */
-    double patience;   /* s of waiting after a stop */
-    int is_leaving;    /* 1: a wait has ended by a stop: later ones end at once */
-    int requests;      /* number of requests that MPI has of this wire's messages */
-    evn_mail *closing; /* closed mail of which MPI still has a message */
+    int initialised;      /* 1: initialised here, so finalised here */
+    double patience;      /* s of waiting after a stop */
+    int is_leaving;       /* 1: a wait has ended by a stop: later ones end at once */
+    int requests;         /* number of requests that MPI has of this wire's messages */
+    evn_channel *closing; /* closed channels of which MPI still has a message */
 };
 
 /* Name and version of the MPI. */

@@ -1,4 +1,4 @@
-/* Studies of two ranks: ends of mail, samples in turn, the page and the record. */
+/* Studies of two ranks: ends of channels, samples in turn, the page and the record. */
 #include "bench/pair.h"
 #include "common/cli/files.h"
 #include "common/run/median.h"
@@ -11,19 +11,19 @@
 
 enum { TAG = 32000 };
 
-/* ---- mail ---- */
+/* ---- channels ---- */
 
 evn_status pair_ends_open(struct pair_ends *e, evn_cluster *cluster, int to, int from, int tag,
                           size_t max) {
     evn_wire *wire = evn_cluster_about(cluster).ends;
     *e = (struct pair_ends){.kind = evn_cluster_about(cluster).kind};
-    evn_status status = e->kind->mail_open(&e->out, wire, to, tag, 1, max);
-    return status ? status : e->kind->mail_open(&e->in, wire, from, tag, 0, max);
+    evn_status status = e->kind->channel_open(&e->out, wire, to, tag, 1, max);
+    return status ? status : e->kind->channel_open(&e->in, wire, from, tag, 0, max);
 }
 
 void pair_ends_close(struct pair_ends *e) {
-    if (e->out) e->kind->mail_close(e->out);
-    if (e->in) e->kind->mail_close(e->in);
+    if (e->out) e->kind->channel_close(e->out);
+    if (e->in) e->kind->channel_close(e->in);
 }
 
 evn_status pair_send(struct pair_ends *e, const void *from, size_t bytes) {

@@ -13,7 +13,7 @@ enum { PAIR_SAMPLES_MAX = 1000 };
 /* A rank's ends of a way to another rank and of the one back. */
 struct pair_ends {
     const evn_wire_kind *kind;
-    evn_mail *out, *in;
+    evn_channel *out, *in;
 };
 
 evn_status pair_ends_open(struct pair_ends *ends, evn_cluster *cluster, int to, int from, int tag,

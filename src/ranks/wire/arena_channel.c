@@ -1,11 +1,11 @@
-/* Mail of an arena: messages in boxes. */
+/* Channels of an arena: messages in boxes. */
 #include "wire/arena_boxes.h"
 #include <evener/clock.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* A rank's end of a channel. */
-struct evn_mail {
+struct evn_channel {
     evn_wire *wire;
     struct wire_arena_box *box;
     int end, peer;
@@ -46,17 +46,17 @@ struct wire_arena *wire_arena_of(const evn_wire *w) {
 int wire_arena_rank(const evn_wire *w) { return w->rank; }
 int wire_arena_size(const evn_wire *w) { return w->arena->ranks; }
 
-evn_status wire_arena_mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag, int out,
-                                size_t max) {
-    *out_mail = NULL;
+evn_status wire_arena_channel_open(evn_channel **out_channel, evn_wire *w, int peer, int tag,
+                                   int out, size_t max) {
+    *out_channel = NULL;
     if (peer < 0 || peer >= w->arena->ranks || tag < 0 || tag > EVN_WIRE_TAG_MAX ||
         max > EVN_WIRE_BYTES_MAX)
         return w->host->fail(EVN_USAGE,
-                             "%s: mail %d of %zu bytes between ranks %d and %d: there are %d "
+                             "%s: channel %d of %zu bytes between ranks %d and %d: there are %d "
                              "ranks, tags to %d and messages to 1 GiB",
                              w->name, tag, max, w->rank, peer, w->arena->ranks, EVN_WIRE_TAG_MAX);
-    evn_mail *m = calloc(1, sizeof *m);
-    if (!m) return w->host->fail(EVN_MEMORY, "%s: not enough memory for mail %d", w->name, tag);
+    evn_channel *m = calloc(1, sizeof *m);
+    if (!m) return w->host->fail(EVN_MEMORY, "%s: not enough memory for channel %d", w->name, tag);
     m->wire = w;
     m->peer = peer;
     m->end = out ? SENDER : RECEIVER;
@@ -65,17 +65,17 @@ evn_status wire_arena_mail_open(evn_mail **out_mail, evn_wire *w, int peer, int 
     if (status)
         free(m);
     else
-        *out_mail = m;
+        *out_channel = m;
     return status;
 }
 
-void wire_arena_mail_close(evn_mail *m) {
+void wire_arena_channel_close(evn_channel *m) {
     if (!m) return;
     wire_arena_box_close(m->box, m->wire->arena, m->end);
     free(m);
 }
 
-evn_status wire_arena_take(evn_mail *m, void **room) {
+evn_status wire_arena_take(evn_channel *m, void **room) {
     struct wire_arena_box *b = m->box;
     *room = NULL;
     if (!m->is_taken) {
@@ -97,10 +97,10 @@ double wire_arena_through(evn_wire *w, size_t bytes) {
     return w->port + w->speed.latency;
 }
 
-evn_status wire_arena_send(evn_mail *m, size_t bytes) {
+evn_status wire_arena_send(evn_channel *m, size_t bytes) {
     struct wire_arena_box *b = m->box;
     if (!m->is_taken || bytes > b->max)
-        return m->wire->host->fail(EVN_USAGE, "%s: mail %d to rank %d: %zu bytes sent %s",
+        return m->wire->host->fail(EVN_USAGE, "%s: channel %d to rank %d: %zu bytes sent %s",
                                    m->wire->name, b->tag, m->peer, bytes,
                                    m->is_taken ? "from a room of fewer" : "that have no room");
     b->length[m->count % 2] = bytes;
@@ -111,19 +111,19 @@ evn_status wire_arena_send(evn_mail *m, size_t bytes) {
     return EVN_OK;
 }
 
-evn_status wire_arena_expect(evn_mail *m) {
+evn_status wire_arena_expect(evn_channel *m) {
     (void)m;
     return EVN_OK;
 }
 
-evn_status wire_arena_look(evn_mail *m, int *here) {
+evn_status wire_arena_look(evn_channel *m, int *here) {
     struct wire_arena_box *b = m->box;
     *here = atomic_load_explicit(&b->sent.count, memory_order_acquire) != m->count;
     if (*here && b->visible[m->count % 2] > 0) *here = evn_now() >= b->visible[m->count % 2];
     return EVN_OK;
 }
 
-evn_status wire_arena_wait(evn_mail *m, const void **data, size_t *bytes) {
+evn_status wire_arena_wait(evn_channel *m, const void **data, size_t *bytes) {
     struct wire_arena_box *b = m->box;
     const int slot = m->count % 2;
     *data = NULL;
@@ -136,7 +136,7 @@ evn_status wire_arena_wait(evn_mail *m, const void **data, size_t *bytes) {
     return EVN_OK;
 }
 
-void wire_arena_release(evn_mail *m) {
+void wire_arena_release(evn_channel *m) {
     m->count++;
     wire_arena_count(&m->box->taken);
 }
