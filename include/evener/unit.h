@@ -85,7 +85,7 @@ const char *evn_units_text(const evn_units *units);
 /* Number of units. */
 int evn_units_count(const evn_units *units);
 
-/* More of them. */
+/* What the units are on, and whether they work. */
 typedef struct evn_units_info {
     const evn_machine *machine; /* where they are opened */
     int gpus;                   /* GPU units among them */
@@ -140,8 +140,7 @@ typedef struct evn_unit_info {
     /* Estimated speed before any measurement: the number of its cores times the speed of the
      * slowest of them, where a core of the node's fastest kind has 1 (evn_machine_kind()). The
      * number of cores alone if the list asks for more than there are; 1 for a GPU unit, without its
-     * devices.
-     */
+     * devices. */
     double speed;
     int kind;   /* of its cores, for evn_machine_kind(): that of the slowest of them; 0 for a GPU
                    unit, and if the list asks for more cores than there are */

@@ -94,8 +94,8 @@ int learn_settles(const struct learn *l);
  * that is likely to gain. Where units have few tasks, too little is known of each. */
 int learn_closes(const struct learn *l);
 
-/* 1 if times agree with the speeds of the problem, or tasks have moved and told others; else how
- * much of a unit's time is its speed is a guess. */
+/* 1 if times agree with the speeds of the problem, or tasks that moved have shown others. Else a
+ * unit that takes long may be slow or have heavy tasks: nobody can tell yet. */
 int learn_trusts(const struct learn *l);
 
 /* Cost of each task, n entries, >= 0 and finite; speed of each unit, U entries, > 0 and finite:

@@ -10,7 +10,7 @@ struct pool {
     int grow;      /* instances that are enough for a look, while few have been learnt */
     double credit; /* s of learning that were earned and not spent */
     int passed;    /* instances since the last lesson */
-    int known;     /* unit_was holds, under the present owners */
+    int known;     /* unit_was has times, which are of the present owners */
     int held;      /* `owner` is what it was in the last instance */
     int wanted;    /* the next instance's tasks' times are added in any case */
     double due;    /* s of adding up tasks' times that were earned and not spent */

@@ -51,8 +51,8 @@ int timeline_add(struct timeline *t, int lane, int context, double seconds);
 int timeline_step(struct timeline *t, int thread, int lane, enum timeline_group group,
                   double seconds);
 
-/* `op` begins no earlier than `lag` seconds after the end of `before`, which may be up to all of
- * the seconds of `before` less. before -1: nothing. */
+/* `op` begins no earlier than `lag` seconds after the end of `before`; a lag below 0 lets it begin
+ * while `before` goes on, down to the begin of that. before -1: it waits for nothing. */
 void timeline_after(struct timeline *t, int op, int before, double lag);
 
 /* Fills in all times. 0, or -1: there was no memory, or operations wait for each other. */

@@ -139,7 +139,7 @@ INLINE struct five line_forward(const struct line *l, const struct scheme *const
     elimination_start(&a, c, l, 1, 1);
     elimination_start(&b, c, l, l->n - 2, -1);
     elimination_finish(&a, c, l, 1);
-    /* rows without this and the middle one */
+    /* the two ends by turns, until the middle row alone is left */
     for (int left = l->n - 4; left > 0; left -= 2) {
         if (left == 1) {
             elimination_finish(&b, c, l, -1);

@@ -271,7 +271,7 @@ static void lower_sweep(struct lu_sweep *w) {
         more = now.has_head;
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
         lu_load_u(w, &next, &q); /* last: the steps begin while its divisions are under way */
-        /* the next tile; a line of cache holds 8 points: once is enough */
+        /* prefetch the next tile, every eighth time: a line of cache holds 8 points */
         io.soon.rows = 0;
         if (now.first % 8 == 0 && now.number + 1 < w->tiles) {
             const struct lu_place *far = lu_place(w, now.number + 1);

@@ -71,7 +71,7 @@ struct lu_wave {
 #endif
 };
 
-/* the value of the residual's */
+/* Constants of LU's residual, as one argument of its kernels. */
 struct lu_operator {
     struct residual_constants c;
 };

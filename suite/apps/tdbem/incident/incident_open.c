@@ -264,7 +264,8 @@ static evn_status make_room(struct incident *in, const struct mesh *mesh,
     return EVN_OK;
 }
 
-/* Directions of length 1, and that of the first wave. */
+/* Copies the waves, directions of plane ones with length 1. in->direction is that of the first
+ * wave; of a point source, from it to the middle of the mesh. */
 static void direct(struct incident *in, const struct mesh *m, const tdbem_incidence *of) {
     double way[3], low[3] = {INFINITY, INFINITY, INFINITY},
                    high[3] = {-INFINITY, -INFINITY, -INFINITY};

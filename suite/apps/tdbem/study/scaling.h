@@ -14,8 +14,9 @@ struct scaling_case {
 
 struct scaling {
     int ranks;
-    double nodes;                    /* nodes of the tree of sums that a rank sends, in the mean */
-    double messages, sums_b, rows_b; /* messages and bytes of a group, of all ranks */
+    double nodes; /* of the binary tree by which blocks are summed: how many a rank sends, in the
+                     mean */
+    double messages, sums_b, rows_b;    /* messages and bytes of a group, of all ranks */
     double sum_s, radiation_s, right_s; /* seconds of a group, also below */
     double sent_s, shared_s;            /* rows of sums to their owners; right-hand sides to all */
     double solve_s, group_s;

@@ -15,7 +15,8 @@ int summation_nodes(int count, const int *block, int max, struct summation_node 
     return nodes;
 }
 
-/* A piece at a time, so that what is half done stays near. */
+/* Sums are made a piece of this many elements at a time, so that partial sums of all levels stay in
+ * the first cache. */
 enum { PIECE = 256, LEVELS = 32 };
 
 #define DEFINE(real)                                                                               \
