@@ -780,18 +780,18 @@ static void put_last_values(struct emit *e, const struct token *names, int n) {
     for (int k = 0; k < n; k++) {
         const struct token *v = &names[k];
         if (is_variable(e, v)) continue;
+        put_n(e, "if (evn_N_t == evn_N_trips - 1) {\n");
         if (e->s->cxx)
-            put_k(e, k, "if (evn_N_t == evn_N_trips - 1) evn_cxx_assign(*evn_N_lastK, %.*s);\n",
-                  NAME(e, v));
+            put_k(e, k, "evn_cxx_assign(*evn_N_lastK, %.*s);\n", NAME(e, v));
         else
             put_k(e, k,
-                  "if (evn_N_t == evn_N_trips - 1) __builtin_memcpy((void *)evn_N_lastK, (void "
-                  "*)&%.*s, sizeof(evn_N_last_typeK));\n",
+                  "__builtin_memcpy((void *)evn_N_lastK, (void *)&%.*s, "
+                  "sizeof(evn_N_last_typeK));\n",
                   NAME(e, v));
         if (e->d->construct == C_DISTRIBUTE)
             put_k(e, k,
-                  "if (evn_N_t == evn_N_trips - 1) evn_cu_last_put(&evn_N, K, (void *)evn_N_lastK, "
-                  "sizeof(evn_N_last_typeK));\n");
+                  "evn_cu_last_put(&evn_N, K, (void *)evn_N_lastK, sizeof(evn_N_last_typeK));\n");
+        put(&e->out, "}\n");
     }
 }
 

@@ -598,7 +598,7 @@ static void look(struct learn *l, int row) {
 /* A task's usual seconds: the lower middle of those in the window. */
 static double usual_seconds(const struct learn *l, size_t t) {
     double x[LEARN_WINDOW_MAX];
-    x[0] = x[1] = 0; /* not all of it, for each task */
+    x[0] = x[1] = 0; /* lower_middle() reads two, also of fewer */
     for (int row = 0; row < l->kept; row++)
         x[row] = l->seconds[(size_t)row * (size_t)l->problem.tasks + t];
     return lower_middle(x, l->kept);

@@ -56,9 +56,9 @@ static evn_status join(evn_session *s, const char *processes) {
     if (is_here())
         return evn_fail(EVN_USAGE, "session: a second one over ranks; a program joins them once");
     evn_status status = open_cluster(&s->cluster, processes);
-    int speaks;
-    evn_cluster_launched(&speaks);
-    joined.silent = status == EVN_MISSING && !speaks;
+    int speaks = 1;
+    if (status == EVN_MISSING) evn_cluster_launched(&speaks);
+    joined.silent = !speaks;
     if (status) return status;
     joined.rank = evn_cluster_rank(s->cluster);
     joined.cluster = s->cluster;
@@ -160,9 +160,10 @@ static evn_status share_rooms(evn_cluster *c, const double *mine, int most, doub
     double *all = malloc(bytes * (size_t)ranks);
     evn_status status = all ? EVN_OK : evn_fail(EVN_MEMORY, "loop: not enough memory");
     status = cluster_allgather(c, "evn_session_schedule()", status, mine, bytes, all);
-    for (int u = 0; !status && u < evn_cluster_about(c).units; u++) {
+    const evn_cluster_info about = evn_cluster_about(c);
+    for (int u = 0; !status && u < about.units; u++) {
         const int rank = evn_cluster_rank_of(c, u);
-        room[u] = all[rank * most + u - evn_cluster_about(c).first[rank]];
+        room[u] = all[rank * most + u - about.first[rank]];
     }
     free(all);
     return status;
@@ -203,11 +204,12 @@ struct said {
 };
 
 static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *all, size_t wide) {
+    const int *first = evn_cluster_about(c).first;
     double task_s = 0;
     r->totals = (evn_loop_totals){0};
     for (int rank = 0; rank < evn_cluster_size(c); rank++) {
         const struct said *said = (const void *)(all + wide * (size_t)rank);
-        const int from = evn_cluster_about(c).first[rank];
+        const int from = first[rank];
         for (int u = from; u < r->units && evn_cluster_rank_of(c, u) == rank; u++)
             r->unit[u].stats = said->stats[u - from];
         evn_loop_add_totals(&r->totals, &said->totals);

@@ -16,6 +16,7 @@
 #include "data/use.h"
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* s of work that is taken from a unit's list at a time, and whose tasks are timed together; at
@@ -371,6 +372,17 @@ struct region_ops {
     void *(*host)(const evn_place *place, int region);
 };
 extern const struct region_ops region_ops __attribute__((weak));
+
+/* The tasks' regions are no longer known. */
+static inline void regions_close(evn_loop *loop) {
+    free(loop->region);
+    free(loop->access);
+    free(loop->host);
+    loop->host = NULL;
+    loop->region = NULL;
+    loop->access = NULL;
+    loop->regions = 0;
+}
 
 /* Memory for other regions, made before they take the place of the present ones: open, EVN_MEMORY;
  * take, without fail, which leaves the room with the memory of before; close. */

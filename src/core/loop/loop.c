@@ -602,9 +602,7 @@ void evn_loop_close(evn_loop *loop) {
     }
     if (loop->watched) loop_watcher->closes(loop);
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
-    free(loop->region);
-    free(loop->access);
-    free(loop->host);
+    regions_close(loop);
     if (loop->ranks) loop->ranks->close(loop);
     evn_schedule_close(loop->own_schedule);
     lists_close(loop);

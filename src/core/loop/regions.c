@@ -304,16 +304,6 @@ void regions_room_close(const evn_loop *loop, struct regions_room *room) {
     *room = (struct regions_room){0};
 }
 
-static void regions_close(evn_loop *loop) {
-    free(loop->region);
-    free(loop->access);
-    free(loop->host);
-    loop->host = NULL;
-    loop->region = NULL;
-    loop->access = NULL;
-    loop->regions = 0;
-}
-
 void loop_forget_place(evn_loop *loop) {
     loop->place = NULL;
     loop->settled = 0;

@@ -171,7 +171,7 @@ void evn_record_machine(FILE *out, const evn_machine *m) {
     NEED_OR(, m, "a machine");
     const evn_machine_info about = evn_machine_about(m);
     fputs("{\"processor\": ", out);
-    json_text(out, evn_machine_about(m).processor);
+    json_text(out, about.processor);
     put(out, "cores", evn_machine_cores(m));
     put(out, "packages", about.packages);
     put(out, "numa_nodes", about.numa_nodes);
@@ -184,10 +184,9 @@ void evn_record_machine(FILE *out, const evn_machine *m) {
     put(out, "node_cores", about.node);
     put(out, "allowed_cores", about.allowed);
     put(out, "quota", about.quota);
-    double call;
-    put(out, "wake_s",
-        record_wake(m, &call));    /* of a unit that has been idle for longer than spin_s */
-    put(out, "wake_call_s", call); /* of the one that wakes it */
+    double call; /* of the one that wakes a unit which has been idle for longer than spin_s */
+    put(out, "wake_s", record_wake(m, &call));
+    put(out, "wake_call_s", call);
     put(out, "spin_s", GATE_SPIN);
     put_kinds(out, m);
     put_parts(out, m);

@@ -77,9 +77,9 @@ static evn_status decide_turn(void *arg, const struct cluster_record *of, const 
                               size_t *bytes) {
     evn_loop *loop = arg;
     struct decision *d = loop->replicated->decision;
+    const int *first = evn_cluster_about(loop->cluster).first;
     for (int r = 0; r < evn_cluster_size(loop->cluster); r++)
-        memcpy(loop->replicated->unit_s + evn_cluster_about(loop->cluster).first[r], of[r].data,
-               of[r].bytes);
+        memcpy(loop->replicated->unit_s + first[r], of[r].data, of[r].bytes);
     *d = (struct decision){.turn = lessons_note(loop->schedule, loop->replicated->unit_s)};
     d->instance = schedule_instance(loop->schedule);
     *down = d;
@@ -414,8 +414,9 @@ static const struct rank_ops ops = {
 static evn_status join_cluster(evn_loop *loop, evn_cluster *cluster) {
     loop->cluster = cluster;
     loop->ranks = &ops;
-    loop->first = evn_cluster_about(cluster).first[evn_cluster_rank(cluster)];
-    if (evn_cluster_about(cluster).units) return EVN_OK;
+    const evn_cluster_info about = evn_cluster_about(cluster);
+    loop->first = about.first[evn_cluster_rank(cluster)];
+    if (about.units) return EVN_OK;
     return evn_fail(EVN_USAGE, "loop: evn_loop_open_on() before evn_cluster_units(), which tells "
                                "all ranks of each one's units");
 }
